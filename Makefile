@@ -1,0 +1,51 @@
+# The front door: `make` lists what it can do.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/.ready ## Create .venv with the pinned development tools
+
+demo: .venv/.ready ## Recompute the paper's Table 1
+	$(BIN)/python examples/table1.py
+
+test: .venv/.ready ## Run the tests and doctests
+	$(BIN)/pytest
+
+check: .venv/.ready ## Check format, lint, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: .venv/.bench ## Run the benchmarks
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove .venv, caches and build products
+	rm -rf .venv build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# hatchling comes first and pinned, so that building the package itself fetches nothing unpinned.
+.venv/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "inbounds needs Python 3.11 or newer with its venv module; '$(PYTHON)' is not that." >&2; \
+	  echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python)" >&2; \
+	  echo "or name another: make setup PYTHON=/path/to/python3.11" >&2; \
+	  exit 1; }
+	@echo "Setting up .venv (about a minute the first time)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP_INSTALL) hatchling
+	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+.venv/.bench: .venv/.ready
+	@echo "Adding the benchmark solvers to .venv"
+	@$(PIP_INSTALL) --no-build-isolation -e '.[bench]'
+	@touch $@

@@ -1,0 +1,54 @@
+"""Differentially private answers that stay in bounds.
+
+>>> import inbounds as ib
+>>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+>>> 0 <= m.release(41.3) <= 120
+True
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inbounds.calibration.certificate import Certificate
+    from inbounds.domain import Box
+    from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
+    from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+    from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "L1",
+    "L2",
+    "ArgumentError",
+    "ArgumentTypeError",
+    "BoundedGaussian",
+    "Box",
+    "Certificate",
+    "CertificateError",
+    "InBoundsError",
+    "LInf",
+    "PerCoordinate",
+]
+
+_HOMES = {
+    "inbounds.calibration.certificate": ("Certificate",),
+    "inbounds.domain": ("Box",),
+    "inbounds.errors": ("ArgumentError", "ArgumentTypeError", "CertificateError", "InBoundsError"),
+    "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
+    "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module at first use, so that importing stays cheap."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""From a guarantee to a noise scale, and back."""

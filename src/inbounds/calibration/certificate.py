@@ -1,0 +1,214 @@
+"""Evidence that epsilon(sigma) stays below a bound, evaluated in ball arithmetic.
+
+The evidence is a point c and a multiplier ν. Concavity and weak duality turn *any* such pair into
+an upper bound on epsilon, so nothing about how they were found needs to be trusted:
+
+    order 2:     ε <= Σ [g(cᵢ) - g'(cᵢ)cᵢ + max over 0 <= x <= κᵢ of (g'(cᵢ)x - νx²/2)] + νD²/2
+    order 1:     ε <= Σ [g(cᵢ) - g'(cᵢ)cᵢ + κᵢ max(0, g'(cᵢ) - ν)] + νD
+    caps alone:  ε  = Σ g(κᵢ)
+
+`certify` evaluates this with the closed form of g; `Certificate.check` evaluates it again from the
+definition of g, by rigorous quadrature, reading nothing but the certificate's own fields.
+
+Proof: docs/proofs/box.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from flint import acb, arb, ctx
+
+from inbounds._check import Floats
+from inbounds.errors import ArgumentError, CertificateError
+from inbounds.numerics import ball
+
+Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
+_MOST_BITS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """Coordinates that are alike, how many there are, and the point c where they are bounded."""
+
+    count: int
+    lower: float
+    upper: float
+    sigma: float
+    cap: float | None
+    change: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """A proof, in numbers, that the mechanism's pure epsilon is at most `epsilon`.
+
+    Attributes
+    ----------
+    epsilon
+        The proved upper bound, rounded up to a double.
+    precision
+        Bits of working precision at which it was evaluated.
+    order, radius
+        The norm that joins the coordinates (None: no norm) and its bound.
+    multiplier
+        The dual variable ν.
+    rows
+        The box, the scales, the caps and the point c, all exact doubles.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> proof = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0).certificate()
+    >>> proof.epsilon <= 1.0
+    True
+    >>> proof.check()
+    """
+
+    epsilon: float
+    precision: int
+    order: Literal[1, 2] | None
+    radius: float | None
+    multiplier: float
+    rows: tuple[Row, ...]
+
+    def check(self) -> None:
+        """Prove the bound again from the definition of the mechanism, or raise.
+
+        Raises
+        ------
+        CertificateError
+            If the evidence does not prove `epsilon`. Costs milliseconds a row.
+        """
+        _, proved = _bound(
+            self.rows, self.order, self.radius, self.multiplier, _terms_by_quadrature
+        )
+        if not proved <= self.epsilon:
+            raise CertificateError(
+                f"the evidence proves epsilon <= {proved!r}, not epsilon <= {self.epsilon!r}."
+            )
+
+    def to_json(self) -> str:
+        """Write the certificate so that another program can check it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read what `to_json` wrote. Nothing is believed before `check`."""
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            rows = tuple(Row(**row) for row in fields.pop("rows"))
+            return cls(rows=rows, **fields)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ArgumentError("text must be a certificate written by to_json.") from None
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate(epsilon={self.epsilon!r}, precision={self.precision}, "
+            f"dimension={sum(row.count for row in self.rows)})"
+        )
+
+
+def certify(
+    *,
+    lower: Floats,
+    upper: Floats,
+    sigma: Floats,
+    caps: Floats,
+    order: Literal[1, 2] | None,
+    radius: float,
+    change: Floats,
+    multiplier: float,
+) -> Certificate:
+    """Bound epsilon in ball arithmetic at the very doubles in use.
+
+    `caps` are the stated ones, infinite where there is none; `change` is any point c.
+    """
+    rows = _rows(lower, upper, sigma, caps, change)
+    stated_radius = None if order is None else float(radius)
+    precision, epsilon = _bound(rows, order, stated_radius, multiplier, _terms_in_closed_form)
+    return Certificate(epsilon, precision, order, stated_radius, multiplier, rows)
+
+
+def _rows(
+    lower: Floats, upper: Floats, sigma: Floats, caps: Floats, change: Floats
+) -> tuple[Row, ...]:
+    keys = np.stack([lower, upper, sigma, caps, change])
+    keys = keys[:, np.lexsort(keys[::-1])]
+    first = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+    count = np.diff(np.append(first, lower.size)).tolist()
+    return tuple(
+        Row(many, a, b, scale, None if np.isinf(cap) else cap, c)
+        for many, (a, b, scale, cap, c) in zip(count, keys[:, first].T.tolist(), strict=True)
+    )
+
+
+def _bound(
+    rows: tuple[Row, ...],
+    order: int | None,
+    radius: float | None,
+    multiplier: float,
+    terms: Terms,
+) -> tuple[int, float]:
+    """Add up the bound, doubling the precision until the ball is narrower than a double."""
+    precision = 128
+    while True:
+        with ctx.workprec(precision):
+            total = arb(0)
+            for row in rows:
+                total += row.count * _row_bound(row, order, arb(multiplier), terms)
+            if order is not None:
+                assert radius is not None
+                total += arb(multiplier) * arb(radius) ** order / order
+            if total.rel_accuracy_bits() > 60 or precision >= _MOST_BITS:
+                if not total.is_finite():
+                    raise CertificateError("epsilon could not be bounded: sigma is too extreme.")
+                return precision, ball.float_above(total)
+        precision *= 2
+
+
+def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
+    width = arb(ball.exact(row.upper) - ball.exact(row.lower))
+    sigma = arb(row.sigma)
+    cap = width if row.cap is None else width.min(arb(row.cap))
+    if order is None:
+        return terms(width, cap, sigma)[0]
+    change = arb(row.change)
+    loss, slope = terms(width, change, sigma)
+    if order == 1:
+        excess = slope - nu
+        best = cap * excess.max(arb(0))
+    else:
+        peak = slope / nu
+        best = slope * peak / 2  # without the cap: always an upper bound
+        if not peak <= cap:
+            best = best.min(slope * cap - nu * cap * cap / 2) if peak >= cap else best
+    return loss - slope * change + best
+
+
+def _terms_in_closed_form(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
+    return ball.loss(width, change, sigma), ball.loss_slope(width, change, sigma)
+
+
+def _terms_by_quadrature(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
+    """Return g and g' from p_s(x) ∝ exp(-(x-s)²/2σ²) alone.
+
+    With I(τ) = ∫exp(vτ - v²/2)dv over [0, u], g = ln I(u) - ln I(u-γ) and g' is the mean of v
+    under I(u-γ), over σ. The integrand is scaled by its value at the peak.
+    """
+    u, tau = width / sigma, (width - change) / sigma
+
+    def integral(centre: arb, weight: Callable[[acb], acb]) -> arb:
+        def integrand(v: acb, _: bool) -> acb:
+            return weight(v) * (-((v - centre) ** 2) / 2).exp()
+
+        value: arb = acb.integral(integrand, 0, u).real
+        return value
+
+    at_top, at_tau = integral(u, lambda _: acb(1)), integral(tau, lambda _: acb(1))
+    mean = integral(tau, lambda v: v) / at_tau
+    return (at_top / at_tau).log() + (u - tau) * (u + tau) / 2, mean / sigma

@@ -1,0 +1,238 @@
+"""The pure epsilon of a bounded Gaussian, and the smallest scale that gives it.
+
+`pure_loss` bounds epsilon from above at given scales; `smallest_sigma` inverts it by Newton's
+method in (ln sigma, ln epsilon), where the slope is at most -2, and always ends on a scale whose
+bound is at most the request.
+
+Proofs: docs/proofs/interval.md, docs/proofs/box.md; rounding errors: docs/proofs/rounding.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._check import Floats
+from inbounds.calibration.waterfill import (
+    Coordinates,
+    WorstChange,
+    blocks,
+    gap,
+    with_best_multiplier,
+    worst_change,
+)
+from inbounds.numerics import partition
+from inbounds.numerics.partition import ROUNDING
+from inbounds.sensitivity import Reach
+
+_REPRESENTATIVES = 1 << 11  # of a large problem, for a first guess
+_STEPS = 60
+_AIM, _ACCEPT = 6e-15, 3e-14  # relative distance below the request: where to go, where to stop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PureLoss:
+    """Epsilon is at most `epsilon`, as the change of each coordinate and the multiplier show."""
+
+    epsilon: float
+    change: Floats
+    multiplier: float
+
+
+def pure_loss(widths: Floats, reach: Reach, sigma: Floats) -> PureLoss:
+    """Bound the pure epsilon of noise `sigma` from above, to within rounding."""
+    if widths.size == 1:
+        width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
+        return PureLoss(interval_epsilon(width, change, scale), reach.caps, 0.0)
+    problem = _Problem.of(widths, reach, sigma)
+    return problem.spread(problem.evaluate(1.0))
+
+
+def smallest_sigma(
+    widths: Floats, reach: Reach, shape: Floats, epsilon: float
+) -> tuple[Floats, PureLoss]:
+    """Return the smallest multiple of `shape` whose epsilon is at most `epsilon`."""
+    if widths.size == 1:
+        sigma = np.array([interval_sigma(float(widths[0]), float(reach.caps[0]), epsilon)])
+        return sigma, pure_loss(widths, reach, sigma)
+    problem = _Problem.of(widths, reach, shape)
+    found = problem.smallest_scale(epsilon)
+    return found.scale * shape, problem.spread(found)
+
+
+def interval_epsilon(width: float, change: float, sigma: float) -> float:
+    """Bound the pure epsilon of one interval from above; `change` is at most `width`."""
+    return _rounded_up(partition.loss(width / sigma, change / sigma, (width - change) / sigma))
+
+
+def interval_sigma(width: float, change: float, epsilon: float) -> float:
+    """Return the smallest sigma for one interval; `change` is at most `width`."""
+    rest = width - change
+    sigma = width * _interval_guess(change / width, epsilon)
+    for _ in range(_STEPS):
+        loss, steepness = partition.loss_and_steepness(width / sigma, change / sigma, rest / sigma)
+        bound = _rounded_up(loss)
+        error = math.log(bound / epsilon)
+        if bound <= epsilon and error >= -_ACCEPT:
+            break
+        sigma *= math.exp((error + _AIM) / (2 + steepness / loss))
+    return sigma
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evaluation:
+    """What is known of one scale: epsilon is at most `epsilon`; `slope` is d ln ε / d ln σ."""
+
+    scale: float
+    epsilon: float
+    slope: float
+    worst: WorstChange
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """A box, what a neighbour may change, and the relative noise `shape` of each coordinate.
+
+    Coordinates that are alike are kept once, with their number: a million equal widths cost what
+    one costs. `sketch` is a small problem close to a large one, for first guesses only.
+    """
+
+    coordinates: Coordinates
+    shape: Floats
+    group: NDArray[np.intp]  # of each original coordinate
+    sketch: _Problem | None
+
+    @classmethod
+    def of(cls, widths: Floats, reach: Reach, shape: Floats) -> _Problem:
+        """Group coordinates that are alike and, beyond a few thousand groups, sketch them."""
+        order = np.argsort(widths, kind="stable")
+        keys = np.stack([widths, reach.caps, shape])
+        if not np.diff(widths[order]).all():
+            order = np.lexsort(keys[::-1])
+        keys = keys[:, order]
+        new = np.concatenate([[True], (np.diff(keys) != 0).any(axis=0)])
+        first = np.flatnonzero(new)
+        count = np.diff(np.append(first, widths.size)).astype(float)
+        group = np.empty(widths.size, np.intp)
+        group[order] = np.cumsum(new) - 1
+        width, cap, scale = np.ascontiguousarray(keys[:, first])
+        coordinates = Coordinates(width, cap, count, reach.order, reach.radius)
+        return cls(coordinates, scale, group, _sketch(coordinates, scale))
+
+    def spread(self, found: _Evaluation) -> PureLoss:
+        """Tell of each original coordinate what was found for its group."""
+        return PureLoss(found.epsilon, found.worst.change[self.group], found.worst.multiplier)
+
+    def evaluate(self, scale: float) -> _Evaluation:
+        """Bound epsilon from above at sigma = scale * shape."""
+        if self.coordinates.width.size == 1:
+            return self._evaluate_one(scale)
+        start = None if self.sketch is None else self.sketch.evaluate(scale).worst.multiplier
+        sigma = scale * self.shape
+        worst = worst_change(self.coordinates, sigma, start)
+        width, count = self.coordinates.width, self.coordinates.count
+        slope = np.empty_like(width)
+        total = steepness = 0.0
+        for i in blocks(width.size):
+            u, gamma = width[i] / sigma[i], worst.change[i] / sigma[i]
+            loss, steep = partition.losses(u, gamma, (width[i] - worst.change[i]) / sigma[i])
+            total += float(count[i] @ loss)
+            steepness += float(count[i] @ steep)
+            if self.coordinates.order is not None:
+                slope[i] = partition.loss_slopes(u, gamma)[0] / sigma[i]
+        worst = with_best_multiplier(self.coordinates, worst, slope)
+        total += gap(self.coordinates, worst, slope)
+        return _Evaluation(scale, _rounded_up(total), -2 - steepness / total, worst)
+
+    def _evaluate_one(self, scale: float) -> _Evaluation:
+        worst = worst_change(self.coordinates, scale * self.shape)
+        width, change = float(self.coordinates.width[0]), float(worst.change[0])
+        each = interval_epsilon(width, change, scale * float(self.shape[0]))
+        total = math.nextafter(float(self.coordinates.count[0]) * each, math.inf)
+        return _Evaluation(scale, total, -2.0, worst)
+
+    def smallest_scale(self, epsilon: float) -> _Evaluation:
+        """Return the smallest scale whose bound is at most `epsilon`, to within 2e-14."""
+        if self.coordinates.width.size == 1:
+            return self._smallest_of_one(epsilon)
+        scale = self._first_guess(epsilon)
+        for _ in range(_STEPS):
+            found = self.evaluate(scale)
+            error = math.log(found.epsilon / epsilon) if found.epsilon < math.inf else 700.0
+            if found.epsilon <= epsilon and error >= -_ACCEPT:
+                return found
+            scale *= math.exp(min(50.0, max(-50.0, -(error + _AIM) / found.slope)))
+        while found.epsilon > epsilon:  # rounding noise won: give way on the private side
+            scale *= 1 + 1e-13
+            found = self.evaluate(scale)
+        return found
+
+    def _smallest_of_one(self, epsilon: float) -> _Evaluation:
+        at = self.coordinates
+        change = float(worst_change(at, self.shape).change[0])
+        sigma = interval_sigma(float(at.width[0]), change, epsilon / float(at.count[0]))
+        found = self.evaluate(sigma / float(self.shape[0]))
+        while found.epsilon > epsilon:  # the division above may have rounded the other way
+            found = self.evaluate(found.scale * (1 + 2.0**-52))
+        return found
+
+    def _first_guess(self, epsilon: float) -> float:
+        if self.sketch is not None:
+            return self.sketch.smallest_scale(epsilon).scale
+        at = self.coordinates
+        weight = at.width / self.shape**2
+        linear = float(at.count @ (at.cap * weight))
+        if at.order == 1:
+            linear = min(linear, at.radius * float(weight.max()))
+        elif at.order == 2:
+            linear = min(linear, at.radius * math.sqrt(float(at.count @ weight**2)))
+        return math.sqrt(0.7 * linear / epsilon)
+
+
+def split_by_width(widths: Floats, caps: Floats, epsilon: float) -> Floats:
+    """Return scales that share epsilon among coordinates bounded one by one.
+
+    In units of its width each coordinate gets a share in proportion to √K, K = d(1 - d/2), which
+    keeps the summed squared relative noise least when the noise is low (docs/proofs/box.md).
+    """
+    part = caps / widths
+    root = np.sqrt(part * (1 - part / 2))
+    shares = epsilon * root / root.sum()
+    pairs, group = np.unique(np.stack([part, shares]), axis=1, return_inverse=True)
+    sigmas = [interval_sigma(1.0, change, share) for change, share in pairs.T.tolist()]
+    return np.asarray(sigmas)[group.ravel()] * widths
+
+
+def _interval_guess(share: float, epsilon: float) -> float:
+    """Return sigma on [0, 1] within 2 %, from σ²ε ≈ c/2 + ½c(1-c)/(12σ²+1), a quadratic in σ²."""
+    load = share * (2 - share)
+    middle = epsilon - 6 * share
+    root = math.hypot(middle, math.sqrt(24 * epsilon * load))
+    square = load / (middle + root) if middle > 0 else (root - middle) / (24 * epsilon)
+    return math.sqrt(square)
+
+
+def _sketch(coordinates: Coordinates, shape: Floats) -> _Problem | None:
+    """Let the middle of each run of neighbours (by width) stand for the run."""
+    size = coordinates.width.size
+    if size <= 4 * _REPRESENTATIVES:
+        return None
+    edges = np.linspace(0, size, _REPRESENTATIVES + 1).astype(np.intp)
+    middle = (edges[:-1] + edges[1:]) // 2
+    count = np.add.reduceat(coordinates.count, edges[:-1])
+    few = Coordinates(
+        coordinates.width[middle],
+        coordinates.cap[middle],
+        count,
+        coordinates.order,
+        coordinates.radius,
+    )
+    return _Problem(few, shape[middle], np.arange(_REPRESENTATIVES), None)
+
+
+def _rounded_up(total: float) -> float:
+    """Cover every rounding error of the sum; never report a loss of zero."""
+    return math.nextafter(total * (1 + ROUNDING), math.inf)

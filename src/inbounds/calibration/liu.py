@@ -1,0 +1,15 @@
+"""Liu's calibration of the bounded Gaussian (2019): the paper's rival, kept for comparison.
+
+Proof: docs/proofs/paper.md.
+"""
+
+import math
+
+from inbounds._check import Floats
+from inbounds.sensitivity import Reach
+
+
+def sigma(widths: Floats, reach: Reach, epsilon: float) -> float:
+    """Return σ with σ² = Σ(2 wᵢΔᵢ + Δᵢ²)/ε, Δ the caps of `reach`, rounded up."""
+    total = math.fsum((2 * widths + reach.caps) * reach.caps)
+    return math.sqrt(total / epsilon) * (1 + 2.0**-50)

@@ -1,0 +1,52 @@
+"""Chen and Hale's calibration: Theorems 1 and 2 with the side condition they need.
+
+Their inequality reads σ² >= K/(ε - ln ΔC(σ)), K = (‖w‖ + ΔQ/2)ΔQ, and is meant for ε > ln ΔC(σ);
+without that condition every small σ satisfies it. On σ >= σ₀ = √(K/ε) the condition holds and the
+right side falls while the left rises, so there is one root, inside the bracket of Algorithms 1
+and 2. We close the bracket with Brent's method and end on its feasible side.
+
+Proof and the paper's slips: docs/proofs/paper.md.
+"""
+
+import math
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds.calibration.waterfill import RATIO, Coordinates, worst_change
+from inbounds.numerics import partition
+
+
+def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
+    """Return the smallest σ the paper's theorem allows for an l2 sensitivity `diameter`."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this method needs it
+
+    numerator = (float(np.linalg.norm(widths)) + diameter / 2) * diameter
+
+    def right_side(square: float) -> float:
+        return numerator / (epsilon - log_delta_c(widths, diameter, math.sqrt(square)))
+
+    left = numerator / epsilon
+    right = right_side(left)
+    square = left
+    if right > left * (1 + 1e-15):
+        square = float(brentq(lambda q: q - right_side(q), left, right, xtol=1e-300, rtol=1e-15))
+    while right_side(square) > square:
+        square *= 1 + 2.0**-51
+    return math.sqrt(square) * (1 + 2.0**-52)
+
+
+def log_delta_c(widths: Floats, diameter: float, sigma: float) -> float:
+    """Return ln ΔC(σ): the paper's c* problem, a concave maximisation once the log is taken.
+
+    No coordinate gains beyond the middle of its interval.
+    """
+    if widths.size == 1:
+        width = float(widths[0])
+        return partition.log_ratio(width / sigma, min(diameter, width / 2) / sigma)
+    each, count = np.unique(widths, return_counts=True)
+    cap = np.minimum(each / 2, diameter)
+    active = diameter**2 < float(count @ cap**2)
+    coordinates = Coordinates(each, cap, count.astype(float), 2 if active else None, diameter)
+    change = worst_change(coordinates, np.full_like(each, sigma), of=RATIO).change
+    return float(count @ partition.log_ratios(each / sigma, change / sigma))

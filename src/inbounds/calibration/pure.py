@@ -1,0 +1,50 @@
+"""Which noise gives a pure epsilon, by each method and scaling."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds.calibration import liu, paper
+from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
+from inbounds.errors import ArgumentError
+from inbounds.sensitivity import Sensitivity
+
+Method = Literal["exact", "paper", "liu"]
+Scaling = Literal["isotropic", "width"]
+
+
+def sigma_for_epsilon(
+    widths: Floats,
+    sensitivity: Sensitivity,
+    epsilon: float,
+    method: Method = "exact",
+    scaling: Scaling = "isotropic",
+) -> tuple[Floats, PureLoss]:
+    """Return one sigma per coordinate, and the loss that proves them enough."""
+    if method != "exact" and scaling != "isotropic":
+        raise ArgumentError(
+            f"scaling must be 'isotropic' for method={method!r}, got scaling={scaling!r}."
+        )
+    if method == "liu" and widths.size > 1 and not sensitivity.has_caps:
+        raise ArgumentError(
+            f"sensitivity must bound every coordinate for method='liu', "
+            f"got sensitivity={sensitivity!r}.\nHint: use PerCoordinate([...]) or LInf(...)."
+        )
+    reach = sensitivity.within(widths)
+    if scaling == "width" and widths.size > 1:
+        if reach.order is not None:
+            return smallest_sigma(widths, reach, widths, epsilon)
+        sigma = split_by_width(widths, reach.caps, epsilon)
+    elif method == "paper":
+        sigma = np.full_like(widths, paper.sigma(widths, reach.diameter, epsilon))
+    elif method == "liu":
+        sigma = np.full_like(widths, liu.sigma(widths, reach, epsilon))
+    else:
+        return smallest_sigma(widths, reach, np.ones_like(widths), epsilon)
+    loss = pure_loss(widths, reach, sigma)
+    while loss.epsilon > epsilon:  # only by rounding, where a method is (nearly) tight
+        sigma = sigma * (1 + max(2.0**-50, math.log(loss.epsilon / epsilon)))
+        loss = pure_loss(widths, reach, sigma)
+    return sigma, loss

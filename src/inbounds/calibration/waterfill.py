@@ -1,0 +1,242 @@
+"""The worst neighbour in many dimensions: a concave maximisation solved by water-filling.
+
+The losses of the coordinates add up, each is concave in its own change, so the worst change c is
+found from one multiplier: every coordinate that is not at its cap has the same slope per unit of
+the norm. The result is used only through `WorstChange.bound`, which is an upper bound for *any* c
+and multiplier, so an unfinished search can cost accuracy but never privacy.
+
+Proof: docs/proofs/box.md.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds.numerics import partition
+
+_BLOCK = 1 << 14  # coordinates handled at a time: temporaries stay in cache
+_CLOSE = 1e-9  # relative; the bound is second order in it
+_PASSES = 80
+
+Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coordinates:
+    """Distinct coordinates of a box with how often each occurs, and the norm that joins them."""
+
+    width: Floats
+    cap: Floats
+    count: Floats
+    order: Literal[1, 2] | None
+    radius: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorstChange:
+    """A change c that comes (nearly) closest to breaking privacy, and its multiplier."""
+
+    change: Floats
+    multiplier: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Concave:
+    """A concave function of one coordinate's change: its slopes and a guess for `slope = a γ`."""
+
+    slopes: Slopes
+    guess: Callable[[Floats, Floats], Floats]
+
+
+def _guess_loss(u: Floats, a: Floats) -> Floats:
+    """Exact as u → 0 and as u → ∞."""
+    q = u * u / (12 + u * u)
+    return u / 2 * (1 + q) / (a + q)
+
+
+def _guess_ratio(u: Floats, a: Floats) -> Floats:
+    q = 12 / (12 + u * u)
+    return u / 2 * q / (a + q)
+
+
+LOSS = _Concave(partition.loss_slopes, _guess_loss)
+RATIO = _Concave(partition.ratio_slopes, _guess_ratio)
+
+
+def worst_change(
+    coordinates: Coordinates, sigma: Floats, start: float | None = None, of: _Concave = LOSS
+) -> WorstChange:
+    """Maximise the summed losses (or log-ratios) over every change the norm and caps allow.
+
+    `start` is a first guess for the multiplier.
+    """
+    if coordinates.order is None:
+        return WorstChange(coordinates.cap, 0.0)
+    if coordinates.width.size == 1:  # all alike, and the maximiser is unique: equal shares
+        parts = coordinates.count ** (1 / coordinates.order)
+        change = np.minimum(coordinates.radius / parts, coordinates.cap)
+        slope = float(of.slopes(coordinates.width / sigma, change / sigma)[0][0] / sigma[0])
+        return WorstChange(change, slope if coordinates.order == 1 else slope / float(change[0]))
+    if coordinates.order == 1:
+        return _fill_l1(coordinates, sigma, of)
+    return _fill_l2(coordinates, sigma, start, of)
+
+
+def _fill_l2(
+    coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
+) -> WorstChange:
+    """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖c‖, nearly linear in ν."""
+    width, cap, count = coordinates.width, coordinates.cap, coordinates.count
+    radius, variance = coordinates.radius, sigma * sigma
+    u, most = width / sigma, cap / sigma
+    # a coordinate stays at its cap while ν is at most this; one that cannot reach it never does
+    release = np.where(most < u, _slope(of, u, most), 0.0) / (most * variance)
+    low, high = 0.0, np.inf
+    nu = start or 0.75 * float(np.sqrt(count @ (width / variance) ** 2)) / radius
+    for _ in range(_PASSES):
+        free = release < nu
+        tilt = nu * variance[free]
+        gamma, curvature = _root(of, u[free], tilt)
+        free_change = gamma * sigma[free]
+        free_square = float(count[free] @ free_change**2)
+        capped_square = float(count[~free] @ cap[~free] ** 2)
+        norm = np.sqrt(free_square + capped_square)
+        descent = float(count[free] @ (free_change**2 * variance[free] / (curvature + tilt)))
+        if abs(norm / radius - 1) < _CLOSE or high - low <= 1e-15 * nu:
+            break
+        low, high = (nu, high) if norm > radius else (low, nu)
+        step = (norm / radius - 1) * norm * norm / descent if descent > 0 else np.inf
+        nu = _inside(nu + step, low, high)
+    change = cap.copy()
+    wanted = max(0.0, radius * radius - capped_square)
+    if free_square > 0:  # meet the norm exactly: what is missing would count in full
+        free_change *= np.sqrt(wanted / free_square)
+    change[free] = np.minimum(free_change, cap[free])
+    return WorstChange(change, nu)
+
+
+def _fill_l1(coordinates: Coordinates, sigma: Floats, of: _Concave) -> WorstChange:
+    """Find ν with Σc(ν) = radius; where rounding hides c(ν), mix the two nearest responses."""
+    count, radius = coordinates.count, coordinates.radius
+    u, most = coordinates.width / sigma, coordinates.cap / sigma
+    first = _slope(of, u, np.zeros_like(u)) / sigma
+    last = _slope(of, u, most) / sigma
+    low, high = float(last.min()) * (1 - 1e-12), float(first.max()) * (1 + 1e-12)
+    below, above = coordinates.cap, np.zeros_like(u)  # responses at low and at high
+    nu = (low + high) / 2
+    for _ in range(_PASSES):
+        change = np.where(last >= nu, coordinates.cap, 0.0)
+        free = (first > nu) & (last < nu)
+        gamma, curvature = _inverse(of, u[free], most[free], nu * sigma[free])
+        change[free] = gamma * sigma[free]
+        excess = float(count @ change) - radius
+        if excess >= 0:
+            low, below = nu, change
+        else:
+            high, above = nu, change
+        if high - low <= 4e-16 * high:
+            break
+        descent = float(count[free] @ (sigma[free] ** 2 / np.maximum(curvature, 1e-300)))
+        if abs(excess) < _CLOSE * radius and descent > 0:
+            shift = excess / descent * sigma[free] ** 2 / np.maximum(curvature, 1e-300)
+            change[free] = np.clip(change[free] - shift, 0.0, coordinates.cap[free])
+            total = float(count @ change)
+            if abs(total - radius) <= 1e-14 * radius:
+                return WorstChange(change * min(1.0, radius / total), nu)
+        nu = _inside(nu + (excess / descent if descent > 0 else np.inf), low, high)
+    over, under = float(count @ below) - radius, radius - float(count @ above)
+    share = under / (over + under) if over + under > 0 else 0.0
+    return WorstChange(above + share * (below - above), nu)
+
+
+def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
+    """Return how much any allowed change can exceed `worst`: a sum of non-negative terms.
+
+    `slope` is that of the losses at the worst change.
+    """
+    change, nu, cap = worst.change, worst.multiplier, coordinates.cap
+    if coordinates.order is None:
+        return 0.0
+    if coordinates.order == 1:
+        excess = slope - nu
+        terms = np.maximum(excess, 0.0) * cap - excess * change
+        slack = coordinates.radius - float(coordinates.count @ change)
+        return max(0.0, float(coordinates.count @ terms)) + nu * max(0.0, slack)
+    best = np.minimum(slope / nu, cap)
+    # slope x - ν x²/2 at its best x minus the same at x = change, factored to avoid cancellation
+    terms = (best - change) * (slope - nu * (best + change) / 2)
+    slack = coordinates.radius**2 - float(coordinates.count @ change**2)
+    return max(0.0, float(coordinates.count @ terms)) + nu * max(0.0, slack) / 2
+
+
+def with_best_multiplier(
+    coordinates: Coordinates, worst: WorstChange, slope: Floats
+) -> WorstChange:
+    """Choose the multiplier that makes the l1 gap smallest; the l2 gap hardly depends on it."""
+    if coordinates.order != 1:
+        return worst
+    return WorstChange(worst.change, _knapsack_threshold(coordinates, slope))
+
+
+def _knapsack_threshold(coordinates: Coordinates, slope: Floats) -> float:
+    """Return the slope of the last coordinate that fits when the steepest are taken first."""
+    order = np.argsort(-slope)
+    filled = np.cumsum((coordinates.count * coordinates.cap)[order])
+    last = int(np.searchsorted(filled, coordinates.radius))
+    return float(slope[order[min(last, slope.size - 1)]])
+
+
+def _slope(of: _Concave, u: Floats, gamma: Floats) -> Floats:
+    result = np.empty_like(u)
+    for i in blocks(u.size):
+        result[i] = of.slopes(u[i], gamma[i])[0]
+    return result
+
+
+def _root(of: _Concave, u: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """Solve slope(γ) = a γ for γ in (0, u); return γ and the curvature there."""
+    guess = np.clip(of.guess(u, a), 0.0, u)
+    return _newton(of, u, guess=guess, most=u, a=a, level=np.zeros_like(u))
+
+
+def _inverse(of: _Concave, u: Floats, most: Floats, level: Floats) -> tuple[Floats, Floats]:
+    """Solve slope(γ) = level for γ in (0, most); return γ and the curvature there."""
+    return _newton(of, u, guess=most / 2, most=most, a=np.zeros_like(u), level=level)
+
+
+def _newton(
+    of: _Concave, u: Floats, *, guess: Floats, most: Floats, a: Floats, level: Floats
+) -> tuple[Floats, Floats]:
+    """Solve slope(γ) = a γ + level on (0, most), by Newton steps kept inside a bracket."""
+    root, bend = np.empty_like(u), np.empty_like(u)
+    for i in blocks(u.size):
+        x, low, high = guess[i], np.zeros_like(u[i]), most[i]
+        for _ in range(_PASSES):
+            slope, curvature = of.slopes(u[i], x)
+            value = slope - a[i] * x - level[i]
+            low, high = np.where(value > 0, x, low), np.where(value > 0, high, x)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = x + value / (curvature + a[i])
+            moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
+            done = bool((np.abs(moved - x) <= _CLOSE * moved).all())
+            x = moved
+            if done:
+                break
+        root[i], bend[i] = x, curvature
+    return root, bend
+
+
+def _inside(nu: float, low: float, high: float) -> float:
+    """Keep Newton's proposal if it is inside the bracket, else halve (or double) the bracket."""
+    if low < nu < high:
+        return nu
+    return (low + high) / 2 if np.isfinite(high) else 2 * max(low, 1e-300)
+
+
+def blocks(size: int) -> Iterator[slice]:
+    """Cut a long range so that temporaries stay in cache."""
+    for first in range(0, size, _BLOCK):
+        yield slice(first, min(size, first + _BLOCK))

@@ -1,0 +1,142 @@
+"""Where answers live: a product of closed intervals."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats, short
+from inbounds.errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Box:
+    """An interval, or a product of intervals, that every answer stays in.
+
+    Parameters
+    ----------
+    lower, upper
+        Two numbers make an interval: each element of an array is then a release of its own.
+        Two sequences of length m make an m-dimensional box: the last axis of the values has
+        length m and is one joint release. A number beside a sequence holds for every coordinate.
+    step
+        If given, answers are multiples of `step` counted from `lower` (``step=1`` on integer
+        bounds gives integers). One number, or one per coordinate with None for "no step".
+        Rounding happens after the noise, so it costs no privacy.
+
+    Examples
+    --------
+    >>> Box(0, 120)
+    Box(0, 120)
+    >>> Box([0, 1], [10, 9]).dimension
+    2
+    >>> Box(0, 120, step=1)
+    Box(0, 120, step=1)
+    """
+
+    lower: float | Floats
+    upper: float | Floats
+    step: float | tuple[float | None, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        lower = _check.finite_vector(lower=self.lower)
+        upper = _check.finite_vector(upper=self.upper)
+        if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
+            raise ArgumentError(
+                f"upper must have as many coordinates as lower, "
+                f"got {np.size(upper)} and {np.size(lower)}."
+            )
+        if np.ndim(lower) != np.ndim(upper):
+            lower, upper = (_frozen(side) for side in np.broadcast_arrays(lower, upper))
+        with np.errstate(over="ignore"):
+            widths = np.asarray(upper) - np.asarray(lower)
+        if not (widths > 0).all():
+            raise ArgumentError(
+                f"upper must be above lower{'' if widths.ndim == 0 else ' in every coordinate'}, "
+                f"got lower={short(lower)}, upper={short(upper)}."
+            )
+        if not np.isfinite(widths).all():
+            raise ArgumentError("upper must be close enough to lower that upper - lower is finite.")
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        object.__setattr__(self, "step", self._checked_step(widths))
+
+    def _checked_step(self, widths: Floats) -> float | tuple[float | None, ...] | None:
+        step = self.step
+        if step is None:
+            return None
+        given = np.asarray(step, dtype=object)
+        if given.ndim == 0:
+            steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
+        elif given.shape == widths.shape:
+            steps = tuple(None if s is None else _check.positive(step=s) for s in given)
+        else:
+            raise ArgumentError(
+                "step must be one number, or one per coordinate on a box of several, "
+                f"got shape {given.shape}."
+            )
+        for one, width in zip(steps, widths.ravel(), strict=True):
+            if one is not None and not one <= width * (1 + 1e-9):
+                raise ArgumentError(f"step must be at most upper - lower, got step={short(one)}.")
+            if one is not None and width / one > 2**52:
+                raise ArgumentError(
+                    f"step must divide the box into at most 2**52 parts, got step={short(one)}."
+                )
+        return steps[0] if given.ndim == 0 else steps
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether bounds are plain numbers, so that every element is a release of its own."""
+        return np.ndim(self.lower) == 0
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of one release; 1 for an interval."""
+        return int(np.size(self.lower))
+
+    @property
+    def widths(self) -> Floats:
+        """Upper minus lower, always as a vector of length `dimension`."""
+        return np.atleast_1d(np.asarray(self.upper) - np.asarray(self.lower))
+
+    @property
+    def steps(self) -> tuple[float | None, ...]:
+        """The step of each coordinate, None where there is none."""
+        return self.step if isinstance(self.step, tuple) else (self.step,) * self.dimension
+
+    def clamp(self, values: Floats) -> Floats:
+        """Move each value to the nearest point of the box (which never adds sensitivity)."""
+        self.check_shape(values)
+        return np.clip(values, self.lower, self.upper)
+
+    def check_shape(self, values: Floats, name: str = "values") -> None:
+        """Refuse an array whose last axis does not hold one number per coordinate."""
+        if not self.is_interval and (values.ndim == 0 or values.shape[-1] != self.dimension):
+            raise ArgumentError(
+                f"{name} must have a last axis of length {self.dimension}, "
+                f"one entry per coordinate of the box, got shape {values.shape}."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Box):
+            return NotImplemented
+        return (
+            np.array_equal(self.lower, other.lower)
+            and np.array_equal(self.upper, other.upper)
+            and self.is_interval == other.is_interval
+            and self.steps == other.steps
+        )
+
+    def __hash__(self) -> int:
+        bounds = (np.asarray(self.lower) + 0.0, np.asarray(self.upper) + 0.0)  # -0.0 == 0.0
+        return hash((*(bound.tobytes() for bound in bounds), self.steps))
+
+    def __repr__(self) -> str:
+        step = "" if self.step is None else f", step={short(self.step)}"
+        return f"Box({short(self.lower)}, {short(self.upper)}{step})"
+
+
+def _frozen(side: Floats) -> Floats:
+    side = side.copy()
+    side.flags.writeable = False
+    return side

@@ -1,0 +1,1 @@
+"""Mechanisms: frozen data with a release method."""

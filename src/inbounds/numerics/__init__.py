@@ -1,0 +1,1 @@
+"""The truncated normal law in double precision, and its twins in ball arithmetic."""

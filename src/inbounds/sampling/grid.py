@@ -1,0 +1,196 @@
+"""The output grid: which numbers a release can be, and where rounding switches between them.
+
+A sampler works with indices 0..intervals and the exact boundaries between them (`cut`); turning
+an index into a number (`points`) is post-processing, so its rounding costs no privacy.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Self, overload
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64] | NDArray[np.int64]
+
+_FINENESS = 24  # bits of resolution below sigma (or below the width, if that is smaller)
+_FINEST = 52  # so that indices, and fractions index / intervals, are exact in a double
+_EXACT_IN_A_DOUBLE = 2**53
+_SIMPLE = 10**9  # the largest denominator a person may have meant: 0.1 is 1/10
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Points ``lower + k * spacing`` for k in 0..intervals, on the interval [lower, upper].
+
+    A real number goes to the nearest point; whatever lies above the last point goes to the last.
+    The grid is fixed by public parameters alone. If it followed the private value, the set of
+    possible outputs would give that value away.
+
+    Parameters
+    ----------
+    lower, upper
+        Bounds of the interval.
+    step
+        The distance between outputs that was asked for, or None.
+    intervals
+        The largest index.
+
+    Examples
+    --------
+    >>> grid = Grid.fit(0.0, 10.0, 3.0, sigma=2.0)
+    >>> [grid.points(k) for k in range(grid.intervals + 1)]
+    [0, 3, 6, 9]
+    >>> grid.cut(0)  # halfway between 0 and 3
+    3/2
+    """
+
+    lower: float
+    upper: float
+    step: float | None
+    intervals: int
+
+    @classmethod
+    def fit(cls, lower: float, upper: float, step: float | None, sigma: float) -> Self:
+        """Return the grid of `step`, or without one, a grid far finer than the noise.
+
+        Parameters
+        ----------
+        lower, upper
+            Bounds of the interval, with a finite and positive difference.
+        step
+            Distance between outputs, at most ``upper - lower``. A width within 1e-9 of a whole
+            number of steps (and within a thousandth of a step) counts as that number: 120
+            holds 1200 steps of 0.1, though the double nearest 0.1 is a little larger.
+        sigma
+            Scale of the noise. Without `step` there are 2**24 points per sigma or per width,
+            whichever is smaller, but never more than 2**52 in all.
+
+        Examples
+        --------
+        >>> Grid.fit(0.0, 120.0, None, sigma=30.0).intervals == 2**26
+        True
+        >>> Grid.fit(0.0, 120.0, 0.1, sigma=30.0).intervals
+        1200
+        """
+        if step is not None:
+            return cls(lower, upper, step, _whole_steps(_ratio(lower, upper, step)))
+        doublings = max(0, _ceil_log2(upper - lower, sigma))
+        return cls(lower, upper, None, 2 ** min(_FINEST, _FINENESS + doublings))
+
+    @property
+    def spacing(self) -> fmpq:
+        """The exact distance between neighbouring points, shrunk if they would pass `upper`."""
+        width = _exact(self.upper) - _exact(self.lower)
+        if self.step is not None and _exact(self.step) * self.intervals <= width:
+            return _exact(self.step)
+        return width / self.intervals
+
+    @property
+    def reaches_upper(self) -> bool:
+        """Whether the last point is `upper` itself."""
+        if self.step is None:
+            return True
+        ratio = _ratio(self.lower, self.upper, self.step)
+        return ratio <= self.intervals + _slack(self.intervals)
+
+    @property
+    def integral(self) -> bool:
+        """Whether outputs are integers: `lower` and `step` are, and no point is out of bounds."""
+        fractions = _common_fractions(self.lower, self.step, self.intervals)
+        if fractions is None:
+            return False
+        first, stride, denominator = fractions
+        return denominator == 1 and first + stride * self.intervals <= self.upper
+
+    def cut(self, k: int) -> fmpq:
+        """Return the exact boundary between outputs k and k + 1, for k in 0..intervals-1."""
+        return _exact(self.lower) + self.spacing * fmpq(2 * k + 1, 2)
+
+    @overload
+    def points(self, indices: int) -> float | int: ...
+    @overload
+    def points(self, indices: NDArray[np.integer[Any]]) -> Points: ...
+
+    def points(self, indices: int | NDArray[np.integer[Any]]) -> float | int | Points:
+        """Return the numbers that stand for `indices`: integers if `integral`, else doubles.
+
+        They never leave [lower, upper] and never fall as the index grows. Where `lower` and
+        `step` are simple fractions, points are the doubles nearest the fractions meant.
+
+        Examples
+        --------
+        >>> grid = Grid.fit(-1.0, 1.0, 0.1, sigma=1.0)
+        >>> grid.points(np.array([0, 7, 13, 20])).tolist()
+        [-1.0, -0.3, 0.3, 1.0]
+        """
+        k = np.asarray(indices, dtype=np.int64)
+        numbers = self._numbers(k.ravel()).reshape(k.shape)
+        return numbers if isinstance(indices, np.ndarray) else numbers.item()
+
+    def _numbers(self, k: NDArray[np.int64]) -> Points:
+        fractions = _common_fractions(self.lower, self.step, self.intervals)
+        if fractions is None:
+            numbers = self._plain_numbers(k)
+        else:
+            first, stride, denominator = fractions
+            numerators = first + stride * k
+            if self.integral:
+                return numerators
+            numbers = numerators / denominator
+        numbers = np.minimum(numbers, self.upper)
+        return np.where(k == self.intervals, self.upper, numbers) if self.reaches_upper else numbers
+
+    def _plain_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.step is not None and self.spacing == _exact(self.step):
+            return self.lower + self.step * k.astype(np.float64)
+        return self.lower + (self.upper - self.lower) * (k / self.intervals)
+
+
+def _exact(number: float) -> fmpq:
+    return fmpq(*number.as_integer_ratio())
+
+
+def _ratio(lower: float, upper: float, step: float) -> fmpq:
+    return (_exact(upper) - _exact(lower)) / _exact(step)
+
+
+def _slack(whole: int) -> fmpq:
+    """Return how far from `whole` a ratio may be and still count as it."""
+    return min(fmpq(whole, 10**9), fmpq(1, 1000))
+
+
+def _whole_steps(ratio: fmpq) -> int:
+    nearest = int((ratio + fmpq(1, 2)).floor())
+    if abs(ratio - nearest) <= _slack(nearest):
+        return nearest
+    return max(1, int(ratio.floor()))
+
+
+def _ceil_log2(numerator: float, denominator: float) -> int:
+    """Return ceil(log2(numerator / denominator)) exactly, where the quotient may overflow."""
+    (top, top_exponent), (bottom, bottom_exponent) = map(math.frexp, (numerator, denominator))
+    return top_exponent - bottom_exponent + (top > bottom)
+
+
+@lru_cache(maxsize=1024)
+def _common_fractions(
+    lower: float, step: float | None, intervals: int
+) -> tuple[int, int, int] | None:
+    """Return integers with lower = first/d and step = stride/d, if there are such simple ones.
+
+    Simple means that every numerator on the grid is exact in a double, so that a division gives
+    the double nearest the fraction: 0.3 as 3/10, where 3 * 0.1 is 0.30000000000000004.
+    """
+    if step is None:
+        return None
+    fractions = [Fraction(number).limit_denominator(_SIMPLE) for number in (lower, step)]
+    if [float(fraction) for fraction in fractions] != [lower, step]:
+        return None
+    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
+    first, stride = (int(fraction * denominator) for fraction in fractions)
+    largest = max(denominator, abs(first), abs(first + intervals * stride))
+    return (first, stride, denominator) if largest <= _EXACT_IN_A_DOUBLE else None

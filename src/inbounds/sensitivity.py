@@ -1,0 +1,204 @@
+"""What one neighbour may change: the set of differences that privacy must hide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats, short
+from inbounds.errors import ArgumentError, ArgumentTypeError
+
+SMALLEST_SHARE = 2.0**-500
+"""Changes below this share of a width are treated as this large, which is on the private side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """The differences c two neighbours inside a box may show, in absolute value.
+
+    The set is ``{c : 0 <= c_i <= caps_i, norm(c) <= radius}``; without a binding norm `order` is
+    None and the set is the whole product of caps. Caps never exceed the widths.
+    """
+
+    caps: Floats
+    order: Literal[1, 2] | None
+    radius: float
+
+    @property
+    def diameter(self) -> float:
+        """Largest l2 norm of a difference."""
+        norm = float(np.linalg.norm(self.caps))
+        return norm if self.order is None else min(norm, self.radius)
+
+
+class Sensitivity:
+    """Base of `L1`, `L2`, `LInf`, `PerCoordinate` and their intersections.
+
+    Examples
+    --------
+    >>> L2(4) & PerCoordinate([4, 2])
+    L2(4) & PerCoordinate([4, 2])
+    """
+
+    __slots__ = ()
+
+    def __and__(self, other: Sensitivity) -> Sensitivity:
+        if not isinstance(other, Sensitivity):
+            return NotImplemented
+        return _Intersection((*self._parts(), *other._parts()))
+
+    def _parts(self) -> tuple[_Part, ...]:
+        raise NotImplementedError
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether coordinates are bounded one by one, not only through a norm."""
+        return any(part.order is None for part in self._parts())
+
+    def limits(self, dimension: int) -> Reach:
+        """Return what was stated, before any box: caps are infinite where none was given."""
+        caps, order, radius = np.full(dimension, np.inf), None, np.inf
+        for part in self._parts():
+            if part.order is not None:
+                order, radius = part.order, float(part.bound)
+                continue
+            if np.size(part.bound) not in (1, dimension):
+                raise ArgumentError(
+                    f"sensitivity must have one entry per coordinate of the box, "
+                    f"got {np.size(part.bound)} entries for {dimension} coordinates."
+                )
+            caps = np.minimum(caps, part.bound)
+        return Reach(np.minimum(caps, radius), order, radius)
+
+    def within(self, widths: Floats) -> Reach:
+        """Return the differences that can occur between two points of a box of these widths."""
+        stated = self.limits(widths.size)
+        caps = np.maximum(np.minimum(stated.caps, widths), widths * SMALLEST_SHARE)
+        if stated.order is None or np.linalg.norm(caps, stated.order) <= stated.radius:
+            return Reach(caps, None, np.inf)
+        return Reach(caps, stated.order, stated.radius)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Part(Sensitivity):
+    """One bound on a difference: a norm, or a bound for each coordinate."""
+
+    bound: float | Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _check.positive(sensitivity=self.bound))
+
+    @property
+    def order(self) -> Literal[1, 2] | None:
+        """Which norm is bounded; None when coordinates are bounded one by one."""
+        return None
+
+    def _parts(self) -> tuple[_Part, ...]:
+        return (self,)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Part):
+            return NotImplemented
+        return type(self) is type(other) and np.array_equal(self.bound, other.bound)
+
+    def __hash__(self) -> int:
+        return hash((type(self), np.asarray(self.bound).tobytes()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({short(self.bound)})"
+
+
+class L2(_Part):
+    """The Euclidean norm of a difference is at most `bound`; a bare number means this.
+
+    Examples
+    --------
+    >>> L2(2.5)
+    L2(2.5)
+    """
+
+    __slots__ = ()
+
+    @property
+    def order(self) -> Literal[1, 2] | None:
+        """Which norm is bounded."""
+        return 2
+
+
+class L1(_Part):
+    """The absolute differences of all coordinates add up to at most `bound`.
+
+    Examples
+    --------
+    >>> L1(1)
+    L1(1)
+    """
+
+    __slots__ = ()
+
+    @property
+    def order(self) -> Literal[1, 2] | None:
+        """Which norm is bounded."""
+        return 1
+
+
+class LInf(_Part):
+    """No coordinate differs by more than `bound`.
+
+    Examples
+    --------
+    >>> LInf(1)
+    LInf(1)
+    """
+
+    __slots__ = ()
+
+
+class PerCoordinate(_Part):
+    """Coordinate i differs by at most ``bound[i]``.
+
+    Examples
+    --------
+    >>> PerCoordinate([4, 2])
+    PerCoordinate([4, 2])
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _check.positive_vector(sensitivity=self.bound))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Intersection(Sensitivity):
+    """Differences that satisfy every part."""
+
+    parts: tuple[_Part, ...]
+
+    def __post_init__(self) -> None:
+        if len([part for part in self.parts if part.order is not None]) > 1:
+            raise ArgumentError(
+                "sensitivity must combine at most one of L1 and L2 with bounds per coordinate, "
+                f"got {self!r}.\nHint: either norm alone is valid; keep the tighter one."
+            )
+
+    def _parts(self) -> tuple[_Part, ...]:
+        return self.parts
+
+    def __repr__(self) -> str:
+        return " & ".join(map(repr, self.parts))
+
+
+def as_sensitivity(sensitivity: object) -> Sensitivity:
+    """Read a bare number as an l2 sensitivity and pass the named kinds through."""
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity
+    if np.ndim(sensitivity) > 0:  # type: ignore[arg-type]
+        raise ArgumentTypeError(
+            "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate.\n"
+            "Hint: write PerCoordinate([...]) for one bound per coordinate."
+        )
+    return L2(sensitivity)  # type: ignore[arg-type]
