@@ -58,6 +58,11 @@ def finite_vector(**labelled: object) -> float | Floats:
         )
     if not np.isfinite(array).all():
         raise ArgumentError(_message(name, "finite in every coordinate", value))
+    return frozen(array)
+
+
+def frozen(array: Floats) -> Floats:
+    """Return a copy that nobody can write to."""
     array = array.copy()
     array.flags.writeable = False
     return array
@@ -126,6 +131,8 @@ def _message(name: str, requirement: str, value: object) -> str:
 
 
 def _as_float(name: str, value: object) -> float:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"{name} must not be masked.")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -144,7 +151,7 @@ def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
         except OverflowError:
             raise ArgumentError(f"{name} must fit in a double.") from None
     if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentTypeError(f"{name} must not be a masked array.")
+        raise ArgumentTypeError(f"{name} must not be masked.")
     try:
         array = np.asarray(value)
     except Exception:  # whatever a foreign object raises, the caller gets our error
@@ -153,6 +160,6 @@ def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
         requirement = "a real number or an array of real numbers"
         if shown:
             raise ArgumentTypeError(_message(name, requirement, value))
-        raise ArgumentTypeError(f"{name} must be {requirement}, got dtype {array.dtype}.")
+        raise ArgumentTypeError(f"{name} must be {requirement}.")
     with np.errstate(over="ignore"):  # long double to inf: refused as not finite
         return array.astype(np.float64, copy=False)

@@ -1,6 +1,7 @@
 """Where answers live: a product of closed intervals."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Box:
                 f"got {np.size(upper)} and {np.size(lower)}."
             )
         if np.ndim(lower) != np.ndim(upper):
-            lower, upper = (_frozen(side) for side in np.broadcast_arrays(lower, upper))
+            lower, upper = (_check.frozen(side) for side in np.broadcast_arrays(lower, upper))
         with np.errstate(over="ignore"):
             widths = np.asarray(upper) - np.asarray(lower)
         if not (widths > 0).all():
@@ -75,10 +76,10 @@ class Box:
                 "step must be one number, or one per coordinate on a box of several, "
                 f"got shape {given.shape}."
             )
-        for one, width in zip(steps, widths.ravel(), strict=True):
-            if one is not None and not one <= width * (1 + 1e-9):
+        for one, width in zip(steps, widths.ravel().tolist(), strict=True):
+            if one is not None and one / (1 + 1e-9) > width:
                 raise ArgumentError(f"step must be at most upper - lower, got step={short(one)}.")
-            if one is not None and width / one > 2**52:
+            if one is not None and width * 2.0**-52 > one:
                 raise ArgumentError(
                     f"step must divide the box into at most 2**52 parts, got step={short(one)}."
                 )
@@ -117,6 +118,10 @@ class Box:
                 f"one entry per coordinate of the box, got shape {values.shape}."
             )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy through the constructor, so that a copy is checked and read-only too."""
+        return partial(Box, step=self.step), (self.lower, self.upper)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Box):
             return NotImplemented
@@ -134,9 +139,3 @@ class Box:
     def __repr__(self) -> str:
         step = "" if self.step is None else f", step={short(self.step)}"
         return f"Box({short(self.lower)}, {short(self.upper)}{step})"
-
-
-def _frozen(side: Floats) -> Floats:
-    side = side.copy()
-    side.flags.writeable = False
-    return side

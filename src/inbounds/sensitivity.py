@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ from inbounds import _check
 from inbounds._check import Floats, short
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
-SMALLEST_SHARE = 2.0**-500
+SMALLEST_SHARE = 2.0**-250
 """Changes below this share of a width are treated as this large, which is on the private side."""
 
 
@@ -98,6 +99,10 @@ class _Part(Sensitivity):
 
     def _parts(self) -> tuple[_Part, ...]:
         return (self,)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy through the constructor, so that a copy is checked and read-only too."""
+        return type(self), (self.bound,)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Part):
@@ -196,7 +201,7 @@ def as_sensitivity(sensitivity: object) -> Sensitivity:
     """Read a bare number as an l2 sensitivity and pass the named kinds through."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity
-    if np.ndim(sensitivity) > 0:  # type: ignore[arg-type]
+    if isinstance(sensitivity, Sequence | np.ndarray) and not isinstance(sensitivity, str | bytes):
         raise ArgumentTypeError(
             "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate.\n"
             "Hint: write PerCoordinate([...]) for one bound per coordinate."

@@ -28,7 +28,7 @@ from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
 
 Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
-_MOST_BITS = 1 << 14
+_MOST_BITS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +84,9 @@ class Certificate:
         CertificateError
             If the evidence does not prove `epsilon`. Costs milliseconds a row.
         """
+        for row in self.rows:
+            if not 0 <= row.change <= (row.upper - row.lower) * (1 + 2.0**-50):
+                raise CertificateError("the evidence holds a change that does not fit in the box.")
         _, proved = _bound(
             self.rows, self.order, self.radius, self.multiplier, _terms_by_quadrature
         )

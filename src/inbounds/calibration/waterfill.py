@@ -2,7 +2,7 @@
 
 The losses of the coordinates add up, each is concave in its own change, so the worst change c is
 found from one multiplier: every coordinate that is not at its cap has the same slope per unit of
-the norm. The result is used only through `WorstChange.bound`, which is an upper bound for *any* c
+the norm. The result is used only through `gap`, which makes it an upper bound for *any* c
 and multiplier, so an unfinished search can cost accuracy but never privacy.
 
 Proof: docs/proofs/box.md.
@@ -18,7 +18,8 @@ from inbounds._check import Floats
 from inbounds.numerics import partition
 
 _BLOCK = 1 << 14  # coordinates handled at a time: temporaries stay in cache
-_CLOSE = 1e-9  # relative; the bound is second order in it
+_CLOSE = 1e-9  # relative: where Newton steps on single coordinates stop
+_MET = 1e-8  # relative: where the norm counts as met; the bound is second order in it
 _PASSES = 80
 
 Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -81,7 +82,7 @@ def worst_change(
         slope = float(of.slopes(coordinates.width / sigma, change / sigma)[0][0] / sigma[0])
         return WorstChange(change, slope if coordinates.order == 1 else slope / float(change[0]))
     if coordinates.order == 1:
-        return _fill_l1(coordinates, sigma, of)
+        return _fill_l1(coordinates, sigma, start, of)
     return _fill_l2(coordinates, sigma, start, of)
 
 
@@ -92,20 +93,21 @@ def _fill_l2(
     width, cap, count = coordinates.width, coordinates.cap, coordinates.count
     radius, variance = coordinates.radius, sigma * sigma
     u, most = width / sigma, cap / sigma
-    # a coordinate stays at its cap while ν is at most this; one that cannot reach it never does
-    release = np.where(most < u, _slope(of, u, most), 0.0) / (most * variance)
+    release = _slope(of, u, most) / (most * variance)  # a coordinate is at its cap while ν <= this
     low, high = 0.0, np.inf
     nu = start or 0.75 * float(np.sqrt(count @ (width / variance) ** 2)) / radius
+    guess = of.guess(u, nu * variance)
     for _ in range(_PASSES):
         free = release < nu
         tilt = nu * variance[free]
-        gamma, curvature = _root(of, u[free], tilt)
+        gamma, curvature = _root(of, u[free], tilt, guess[free])
+        guess[free] = gamma
         free_change = gamma * sigma[free]
         free_square = float(count[free] @ free_change**2)
         capped_square = float(count[~free] @ cap[~free] ** 2)
         norm = np.sqrt(free_square + capped_square)
         descent = float(count[free] @ (free_change**2 * variance[free] / (curvature + tilt)))
-        if abs(norm / radius - 1) < _CLOSE or high - low <= 1e-15 * nu:
+        if abs(norm / radius - 1) < _MET or high - low <= 1e-15 * nu:
             break
         low, high = (nu, high) if norm > radius else (low, nu)
         step = (norm / radius - 1) * norm * norm / descent if descent > 0 else np.inf
@@ -118,7 +120,9 @@ def _fill_l2(
     return WorstChange(change, nu)
 
 
-def _fill_l1(coordinates: Coordinates, sigma: Floats, of: _Concave) -> WorstChange:
+def _fill_l1(
+    coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
+) -> WorstChange:
     """Find ν with Σc(ν) = radius; where rounding hides c(ν), mix the two nearest responses."""
     count, radius = coordinates.count, coordinates.radius
     u, most = coordinates.width / sigma, coordinates.cap / sigma
@@ -126,7 +130,7 @@ def _fill_l1(coordinates: Coordinates, sigma: Floats, of: _Concave) -> WorstChan
     last = _slope(of, u, most) / sigma
     low, high = float(last.min()) * (1 - 1e-12), float(first.max()) * (1 + 1e-12)
     below, above = coordinates.cap, np.zeros_like(u)  # responses at low and at high
-    nu = (low + high) / 2
+    nu = start if start and low < start < high else (low + high) / 2
     for _ in range(_PASSES):
         change = np.where(last >= nu, coordinates.cap, 0.0)
         free = (first > nu) & (last < nu)
@@ -162,14 +166,19 @@ def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
         return 0.0
     if coordinates.order == 1:
         excess = slope - nu
-        terms = np.maximum(excess, 0.0) * cap - excess * change
-        slack = coordinates.radius - float(coordinates.count @ change)
-        return max(0.0, float(coordinates.count @ terms)) + nu * max(0.0, slack)
+        terms = excess * np.where(excess > 0, cap - change, -change)
+        slack = coordinates.radius - _total(coordinates, change)
+        return max(0.0, _total(coordinates, terms)) + nu * max(0.0, slack)
     best = np.minimum(slope / nu, cap)
     # slope x - ν x²/2 at its best x minus the same at x = change, factored to avoid cancellation
     terms = (best - change) * (slope - nu * (best + change) / 2)
-    slack = coordinates.radius**2 - float(coordinates.count @ change**2)
-    return max(0.0, float(coordinates.count @ terms)) + nu * max(0.0, slack) / 2
+    slack = coordinates.radius**2 - _total(coordinates, change**2)
+    return max(0.0, _total(coordinates, terms)) + nu * max(0.0, slack) / 2
+
+
+def _total(coordinates: Coordinates, terms: Floats) -> float:
+    """Sum pairwise, not with a dot product: the error bound needs a short chain of additions."""
+    return float(np.sum(coordinates.count * terms))
 
 
 def with_best_multiplier(
@@ -196,10 +205,9 @@ def _slope(of: _Concave, u: Floats, gamma: Floats) -> Floats:
     return result
 
 
-def _root(of: _Concave, u: Floats, a: Floats) -> tuple[Floats, Floats]:
+def _root(of: _Concave, u: Floats, a: Floats, guess: Floats) -> tuple[Floats, Floats]:
     """Solve slope(γ) = a γ for γ in (0, u); return γ and the curvature there."""
-    guess = np.clip(of.guess(u, a), 0.0, u)
-    return _newton(of, u, guess=guess, most=u, a=a, level=np.zeros_like(u))
+    return _newton(of, u, guess=np.clip(guess, 0.0, u), most=u, a=a, level=np.zeros_like(u))
 
 
 def _inverse(of: _Concave, u: Floats, most: Floats, level: Floats) -> tuple[Floats, Floats]:

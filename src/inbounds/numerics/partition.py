@@ -17,7 +17,7 @@ from scipy.special import erf
 
 from inbounds._check import Floats
 
-ROUNDING = 2.0**-46
+ROUNDING = 2.0**-45
 """Relative margin that covers every rounding error of `loss` and of sums of losses."""
 
 _ROOT_HALF = math.sqrt(0.5)

@@ -8,7 +8,7 @@ Formulas: docs/proofs/moments.md.
 """
 
 import numpy as np
-from scipy.special import erf, ndtr, ndtri
+from scipy.special import erf, erfinv, ndtr, ndtri
 
 from inbounds._check import Floats
 
@@ -29,8 +29,8 @@ def mass(left: Floats, right: Floats) -> Floats:
 
 def density(z: Floats, left: Floats, right: Floats) -> Floats:
     """Return the density in units of 1/σ; zero outside."""
-    inside = (z >= -left) & (z <= right)
-    return np.where(inside, np.exp(-z * z / 2) / _ROOT_TWO_PI / mass(left, right), 0.0)
+    near = np.clip(z, -left, right)
+    return np.where(z == near, np.exp(-near * near / 2) / _ROOT_TWO_PI / mass(left, right), 0.0)
 
 
 def bias(left: Floats, right: Floats) -> Floats:
@@ -59,11 +59,10 @@ def _square_part(edge: Floats) -> Floats:
 
 
 def cumulative(z: Floats, left: Floats, right: Floats) -> Floats:
-    """Return P(Z <= z); small probabilities at either end keep their relative accuracy."""
+    """Return P(Z <= z); small probabilities keep their relative accuracy."""
     z = np.clip(z, -left, right)
-    flip = z > 0  # then the shorter side is measured and taken from one
-    part = _left_part(np.where(flip, -z, z), np.where(flip, right, left)) / mass(left, right)
-    return np.where(flip, 1 - part, part)
+    below = _left_part(np.minimum(z, 0.0), left)
+    return np.where(z <= 0, below, mass(left, np.maximum(z, 0.0))) / mass(left, right)
 
 
 def _left_part(z: Floats, left: Floats) -> Floats:
@@ -78,32 +77,37 @@ def _left_part(z: Floats, left: Floats) -> Floats:
 
 
 def quantile(q: Floats, left: Floats, right: Floats) -> Floats:
-    """Return z with P(Z <= z) = q."""
+    """Return z with P(Z <= z) = q, measured from the nearer end."""
     q, left, right = np.broadcast_arrays(q, left, right)
-    whole = mass(left, right)
-    flip = q * whole > mass(left, np.zeros_like(left))  # beyond the centre: measure from the right
-    tail = np.where(flip, 1 - q, q) * whole
+    flip = q > 0.5
     near, far = np.where(flip, right, left), np.where(flip, left, right)
-    z = _left_quantile(tail, near, far)
+    z = _lower_quantile(np.where(flip, 1 - q, q) * mass(left, right), near, far)
     return np.where(flip, -z, z)
 
 
-def _left_quantile(target: Floats, left: Floats, right: Floats) -> Floats:
+def _lower_quantile(target: Floats, left: Floats, right: Floats) -> Floats:
+    """Solve ∫φ over [-left, z] = target, where target is at most half the mass."""
+    half = mass(left, np.zeros_like(left))
+    above = erfinv(np.clip(2 * (target - half), 0.0, 0.75)) / _ROOT_HALF
+    below = _negative_quantile(np.minimum(target, half), left)
+    return np.where(target > half, np.minimum(above, right), below)
+
+
+def _negative_quantile(target: Floats, left: Floats) -> Floats:
     """Solve ∫φ over [-left, z] = target for z in [-left, 0], by bracketed Newton steps."""
     low, high = -left, np.zeros_like(left)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.clip(np.nan_to_num(ndtri(ndtr(-left) + target), nan=0.0), low, high)
+    z = np.clip(ndtri(np.minimum(ndtr(-left) + target, 0.5)), low, high)
     for _ in range(60):
         excess = _left_part(z, left) - target
         low, high = np.where(excess < 0, z, low), np.where(excess < 0, high, z)
         with np.errstate(over="ignore", invalid="ignore"):
             moved = z - excess * _ROOT_TWO_PI * np.exp(np.minimum(z * z / 2, 700.0))
         moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
-        settled = np.abs(moved - z) <= 4e-16 * np.maximum(left, 1e-300)
+        settled = np.abs(moved - z) <= 4e-16 * left
         z = moved
         if settled.all():
             break
-    return z
+    return np.where(target > 0, z, -left)
 
 
 def posterior_mean(position: Floats, u: Floats) -> Floats:
