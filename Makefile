@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP_INSTALL := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check -c constraints.txt
+PIP_FLAGS := -qq --no-input --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -25,11 +26,11 @@ check: .venv/.ready ## Check format, lint, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/.bench ## Run the benchmarks
+bench: .venv/.bench .venv-diffprivlib/.ready ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
-clean: ## Remove .venv, caches and build products
-	rm -rf .venv build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+clean: ## Remove environments, caches and build products
+	rm -rf .venv .venv-diffprivlib build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # hatchling comes first and pinned, so that building the package itself fetches nothing unpinned.
@@ -46,6 +47,13 @@ clean: ## Remove .venv, caches and build products
 	@touch $@
 
 .venv/.bench: .venv/.ready
-	@echo "Adding the benchmark solvers to .venv"
+	@echo "Adding what the benchmarks compare with to .venv"
 	@$(PIP_INSTALL) --no-build-isolation -e '.[bench]'
+	@touch $@
+
+# diffprivlib does not import with a newer scikit-learn, so its pins stay out of constraints.txt.
+.venv-diffprivlib/.ready: benchmarks/diffprivlib-requirements.txt
+	@echo "Setting up .venv-diffprivlib"
+	@$(PYTHON) -m venv .venv-diffprivlib
+	@.venv-diffprivlib/bin/python -m pip install $(PIP_FLAGS) -r $<
 	@touch $@

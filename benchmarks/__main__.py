@@ -12,7 +12,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-SUITES = ("calibration",)
+SUITES = ("calibration", "sampling")
 
 
 def main() -> None:

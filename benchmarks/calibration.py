@@ -15,7 +15,7 @@ from rich.table import Table
 import inbounds as ib
 from benchmarks import rivals
 from benchmarks.rivals import ByQuadratics, ByTangents, Floats, WorstChange
-from benchmarks.timing import Timing, duration, factor, judged, race
+from benchmarks.timing import Timing, duration, factor, judged, new_table, race
 from inbounds.calibration import exact, paper
 
 OVER_ALGORITHM_1, OVER_CVXPY, MILLION_SECONDS = 5, 100, 2.0
@@ -26,13 +26,6 @@ def run() -> Iterator[Table]:
     yield from _one_dimension()
     yield from _against_cvxpy()
     yield _many_dimensions()
-
-
-def _table(title: str, caption: str, *columns: str) -> Table:
-    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table
 
 
 # --- one dimension ---
@@ -53,7 +46,7 @@ _INTERVALS = [  # (sensitivity / width, epsilon)
 
 
 def _one_dimension() -> Iterator[Table]:
-    speed = _table(
+    speed = new_table(
         "One dimension, [0, 1]: time to find sigma",
         "×: how many times longer it takes than interval_sigma, and than Box and calibrated. "
         f"Aim: {OVER_ALGORITHM_1}× for Algorithm 1. It solves the paper's inequality, brentq the "
@@ -61,7 +54,7 @@ def _one_dimension() -> Iterator[Table]:
         *("D/w", "ε", "interval_sigma", "Box + calibrated"),
         *("Algorithm 1", "× sigma", "× calibrated", "brentq", "× sigma", "× calibrated"),
     )
-    truth = _table(
+    truth = new_table(
         "One dimension, [0, 1]: what they find",
         "Errors of σ are relative to ours for the same inequality, method='paper' and 'exact'. "
         "The textbook formula subtracts normal cdfs that agree in all digits when ε is small.",
@@ -145,9 +138,9 @@ def _against_cvxpy() -> Iterator[Table]:
         "An error below 0 understates the loss. "
         "Widths uniform on [0.1, 10], ΔQ a fifth of ‖w‖, ε = m/10."
     )
-    stars = _table("The paper's c*: ln ΔC at one sigma", caption, *columns, "error of ln ΔC")
-    worst = _table("The exact ε at one sigma", caption, *columns, "error of ε")
-    full = _table(
+    stars = new_table("The paper's c*: ln ΔC at one sigma", caption, *columns, "error of ln ΔC")
+    worst = new_table("The exact ε at one sigma", caption, *columns, "error of ε")
+    full = new_table(
         "From ε to sigma: the whole solve",
         f"≈: one c* problem times their number, when it would take over {_LONGEST:g} s. "
         f"Aim at m = 1000: {OVER_CVXPY}×. Algorithm 2 answers the same question as 'paper'.",
@@ -260,7 +253,7 @@ _SIZES = (10**4, 10**5, 10**6)
 
 
 def _many_dimensions() -> Table:
-    table = _table(
+    table = new_table(
         "Distinct widths, uniform on [0.1, 10]: BoundedGaussian.calibrated, seconds",
         "σ ≈ w: ε = m/10, noise of about the widths; σ ≫ w: ε = 1. L2 and L1 are a fifth of the "
         f"norm of the widths. Aim at m = 10⁶: under {MILLION_SECONDS:g} s.",

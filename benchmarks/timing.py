@@ -5,6 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from timeit import Timer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _SAMPLE = 2e-3  # seconds that one sample of a fast runner should last
 _PATIENCE = 4.0  # a warm-up longer than this is not repeated
@@ -62,3 +66,12 @@ def factor(ratio: float) -> str:
 def judged(text: str, reached: bool) -> str:
     """Mark a measured value as reaching its aim or missing it, as rich markup."""
     return f"[green]✓ {text}[/]" if reached else f"[red]✗ {text}[/]"
+
+
+def new_table(title: str, caption: str, *columns: str) -> "Table":
+    from rich.table import Table  # noqa: PLC0415 - a rival's environment times without it
+
+    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table

@@ -17,6 +17,8 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 
 Floats = NDArray[np.float64]
 
+_BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
+
 
 def finite(**labelled: object) -> float:
     """Return the argument as a finite float."""
@@ -86,13 +88,23 @@ def one_of(options: Iterable[str], **labelled: object) -> str:
     return value
 
 
+def private_array(**labelled: object) -> NDArray[Any]:
+    """Return data as an array of finite numbers of any width, never showing any in an error."""
+    name, value = _only(labelled)
+    array = _as_numbers(name, value, shown=False)
+    if array.dtype == np.longdouble:
+        array = _as_floats(name, array, shown=False)
+    flat = array.reshape(-1)
+    for start in range(0, flat.size if array.dtype.kind == "f" else 0, _BLOCK):
+        if not np.isfinite(flat[start : start + _BLOCK]).all():
+            raise ArgumentError(f"{name} must be finite: NaN and infinities have no answer.")
+    return array
+
+
 def private_values(**labelled: object) -> Floats:
     """Return data as an array of finite float64, never showing any of it in an error."""
     name, value = _only(labelled)
-    array = _as_floats(name, value, shown=False)
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{name} must be finite: NaN and infinities have no private answer.")
-    return array
+    return private_array(**{name: value}).astype(np.float64, copy=False)
 
 
 def public_values(**labelled: object) -> Floats:
@@ -144,6 +156,11 @@ def _as_float(name: str, value: object) -> float:
 
 
 def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
+    with np.errstate(over="ignore"):  # long double to inf: refused as not finite
+        return _as_numbers(name, value, shown=shown).astype(np.float64, copy=False)
+
+
+def _as_numbers(name: str, value: object, *, shown: bool) -> NDArray[Any]:
     """Read integers and floats of any width; refuse everything else without guessing."""
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         try:
@@ -161,5 +178,4 @@ def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
         if shown:
             raise ArgumentTypeError(_message(name, requirement, value))
         raise ArgumentTypeError(f"{name} must be {requirement}.")
-    with np.errstate(over="ignore"):  # long double to inf: refused as not finite
-        return array.astype(np.float64, copy=False)
+    return array

@@ -15,6 +15,9 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 SMALLEST_SHARE = 2.0**-250
 """Changes below this share of a width are treated as this large, which is on the private side."""
 
+SMALLEST_RADIUS = 2.0**-120
+"""The same for a norm and the largest width, so that squares stay normal numbers."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
@@ -66,21 +69,26 @@ class Sensitivity:
             if part.order is not None:
                 order, radius = part.order, float(part.bound)
                 continue
-            if np.size(part.bound) not in (1, dimension):
+            if np.ndim(part.bound) and np.size(part.bound) != dimension:
                 raise ArgumentError(
                     f"sensitivity must have one entry per coordinate of the box, "
                     f"got {np.size(part.bound)} entries for {dimension} coordinates."
                 )
             caps = np.minimum(caps, part.bound)
-        return Reach(np.minimum(caps, radius), order, radius)
+        if dimension == 1:  # every norm is the absolute value
+            return Reach(np.minimum(caps, radius), None, np.inf)
+        return Reach(caps, order, radius)
 
     def within(self, widths: Floats) -> Reach:
         """Return the differences that can occur between two points of a box of these widths."""
         stated = self.limits(widths.size)
         caps = np.maximum(np.minimum(stated.caps, widths), widths * SMALLEST_SHARE)
-        if stated.order is None or np.linalg.norm(caps, stated.order) <= stated.radius:
+        if stated.order is None:
             return Reach(caps, None, np.inf)
-        return Reach(caps, stated.order, stated.radius)
+        radius = max(stated.radius, float(widths.max()) * SMALLEST_RADIUS)
+        if np.linalg.norm(caps, stated.order) <= radius:
+            return Reach(caps, None, np.inf)
+        return Reach(caps, stated.order, radius)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -201,7 +209,8 @@ def as_sensitivity(sensitivity: object) -> Sensitivity:
     """Read a bare number as an l2 sensitivity and pass the named kinds through."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity
-    if isinstance(sensitivity, Sequence | np.ndarray) and not isinstance(sensitivity, str | bytes):
+    several = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
+    if several or (isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)):
         raise ArgumentTypeError(
             "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate.\n"
             "Hint: write PerCoordinate([...]) for one bound per coordinate."

@@ -76,6 +76,7 @@ def test_sigma_and_epsilon_on_an_interval(width: float, change: float, epsilon: 
         assert abs(mechanism.sigma / sigma - 1) < 1e-11
         assert abs(mechanism.epsilon / delivered - 1) < 1e-12
         assert delivered <= mechanism.epsilon <= epsilon
+        assert delivered <= mechanism.certificate().epsilon <= delivered * (1 + mpf(2) ** -52)
 
 
 @pytest.mark.parametrize("share", [1e-12, 1e-4, 0.2, 0.5, 0.8, 1 - 1e-9, 1])
@@ -224,7 +225,7 @@ def test_sigma_and_epsilon_on_a_box(kind: str, dimension: int, scaling: str, see
     with mp.workdps(DIGITS):
         lower, upper = bracket(problem, sigma)
         assert upper <= lower * (1 + mpf(10) ** -12)
-        assert lower <= mechanism.epsilon <= problem.epsilon
+        assert lower <= mechanism.certificate().epsilon <= mechanism.epsilon <= problem.epsilon
         assert mechanism.epsilon <= lower * (1 + mpf(10) ** -12)
         assert problem.epsilon <= lower * (1 + 2 * mpf(10) ** -12)
     if scaling == "width" and problem.norm_binds:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from inbounds.numerics import ball
 
 Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
 _MOST_BITS = 1 << 12
+_ORDERS: tuple[object, ...] = (1, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,9 +86,7 @@ class Certificate:
         CertificateError
             If the evidence does not prove `epsilon`. Costs milliseconds a row.
         """
-        for row in self.rows:
-            if not 0 <= row.change <= (row.upper - row.lower) * (1 + 2.0**-50):
-                raise CertificateError("the evidence holds a change that does not fit in the box.")
+        self._check_fields()
         _, proved = _bound(
             self.rows, self.order, self.radius, self.multiplier, _terms_by_quadrature
         )
@@ -94,6 +94,15 @@ class Certificate:
             raise CertificateError(
                 f"the evidence proves epsilon <= {proved!r}, not epsilon <= {self.epsilon!r}."
             )
+
+    def _check_fields(self) -> None:
+        """Refuse what is not evidence at all, since a certificate may come from anybody."""
+        sound = type(self.epsilon) in (int, float) and bool(self.rows)
+        if self.order is not None:
+            sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
+            sound = sound and _is_positive(self.radius) and _is_positive(self.multiplier)
+        if not sound or not all(_is_sound(row) for row in self.rows):
+            raise CertificateError("the certificate holds numbers that cannot be evidence.")
 
     def to_json(self) -> str:
         """Write the certificate so that another program can check it."""
@@ -114,6 +123,25 @@ class Certificate:
             f"Certificate(epsilon={self.epsilon!r}, precision={self.precision}, "
             f"dimension={sum(row.count for row in self.rows)})"
         )
+
+
+def _is_real(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and isfinite(number)
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, int | float) and _is_real(number) and number > 0
+
+
+def _is_sound(row: Row) -> bool:
+    """Tell whether a row is a box, a scale, a cap and a change that fits."""
+    if not all(map(_is_real, (row.lower, row.upper, row.change))):
+        return False
+    if not (type(row.count) is int and row.count > 0 and _is_positive(row.sigma)):
+        return False
+    width = row.upper - row.lower
+    fits = 0 < width < inf and 0 <= row.change <= width * (1 + 2.0**-50)
+    return fits and (row.cap is None or _is_positive(row.cap))
 
 
 def certify(

@@ -210,7 +210,8 @@ def split_by_width(widths: Floats, caps: Floats, epsilon: float) -> Floats:
             sigma[i] *= np.exp((error + _AIM) / (2 + steepness / loss))
             if np.abs(error).max() < 1e-9:  # the step just taken squares it
                 break
-    return sigma * widths
+    result: Floats = sigma * widths
+    return result
 
 
 def _variance_guess(share: float, epsilon: float) -> float:

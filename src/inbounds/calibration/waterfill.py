@@ -89,7 +89,7 @@ def worst_change(
 def _fill_l2(
     coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
 ) -> WorstChange:
-    """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖c‖, nearly linear in ν."""
+    """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖free part of c‖, nearly linear in ν."""
     width, cap, count = coordinates.width, coordinates.cap, coordinates.count
     radius, variance = coordinates.radius, sigma * sigma
     u, most = width / sigma, cap / sigma
@@ -103,19 +103,18 @@ def _fill_l2(
         gamma, curvature = _root(of, u[free], tilt, guess[free])
         guess[free] = gamma
         free_change = gamma * sigma[free]
-        free_square = float(count[free] @ free_change**2)
-        capped_square = float(count[~free] @ cap[~free] ** 2)
-        norm = np.sqrt(free_square + capped_square)
-        descent = float(count[free] @ (free_change**2 * variance[free] / (curvature + tilt)))
-        if abs(norm / radius - 1) < _MET or high - low <= 1e-15 * nu:
+        found = float(count[free] @ free_change**2)
+        wanted = radius * radius - float(count[~free] @ cap[~free] ** 2)
+        if abs(found - wanted) <= _MET * found or high - low <= 1e-15 * nu:
             break
-        low, high = (nu, high) if norm > radius else (low, nu)
-        step = (norm / radius - 1) * norm * norm / descent if descent > 0 else np.inf
+        low, high = (nu, high) if found > wanted else (low, nu)
+        descent = float(count[free] @ (free_change**2 * variance[free] / (curvature + tilt)))
+        solvable = wanted > 0 and descent > 0
+        step = (np.sqrt(found / wanted) - 1) * found / descent if solvable else np.inf
         nu = _inside(nu + step, low, high)
     change = cap.copy()
-    wanted = max(0.0, radius * radius - capped_square)
-    if free_square > 0:  # meet the norm exactly: what is missing would count in full
-        free_change *= np.sqrt(wanted / free_square)
+    if found > 0:  # meet the norm exactly: what is missing would count in full
+        free_change *= np.sqrt(max(0.0, wanted) / found)
     change[free] = np.minimum(free_change, cap[free])
     return WorstChange(change, nu)
 

@@ -62,7 +62,8 @@ def cumulative(z: Floats, left: Floats, right: Floats) -> Floats:
     """Return P(Z <= z); small probabilities keep their relative accuracy."""
     z = np.clip(z, -left, right)
     below = _left_part(np.minimum(z, 0.0), left)
-    return np.where(z <= 0, below, mass(left, np.maximum(z, 0.0))) / mass(left, right)
+    part = np.where(z <= 0, below, mass(left, np.maximum(z, 0.0))) / mass(left, right)
+    return np.where(z < right, np.minimum(part, 1.0), 1.0)
 
 
 def _left_part(z: Floats, left: Floats) -> Floats:

@@ -5,6 +5,13 @@ import os
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+_ZEROS = bytes(1 << 20)
+
 
 class Entropy(Protocol):
     """A source of independent, uniformly random bits.
@@ -19,13 +26,18 @@ class Entropy(Protocol):
         """Return an integer made of `count` fresh random bits, `count` at least 1."""
         ...
 
+    def words(self, count: int) -> Words:
+        """Return a new array of `count` words of 64 fresh random bits."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SystemEntropy:
     """The operating system's cryptographic generator.
 
-    It keeps nothing between calls, so forked processes, threads, copies and pickles can never
-    repeat each other's bits.
+    Many words at once are the keystream of AES-256 in counter mode under a key that the operating
+    system has just given and that is thrown away after the call. Nothing is kept between calls, so
+    forked processes, threads, copies and pickles can never repeat each other's bits.
 
     Examples
     --------
@@ -36,6 +48,10 @@ class SystemEntropy:
     def bits(self, count: int) -> int:
         """Return an integer made of `count` fresh random bits."""
         return _leading_bits(os.urandom(_bytes_holding(count)), count)
+
+    def words(self, count: int) -> Words:
+        """Return a new array of `count` words of 64 fresh random bits."""
+        return _keystream(os.urandom(32), count)
 
 
 @dataclass(slots=True)
@@ -60,9 +76,23 @@ class SeededEntropy:
         self._calls += 1
         return _leading_bits(state.digest(_bytes_holding(count)), count)
 
+    def words(self, count: int) -> Words:
+        """Return the next `count` words of the stream."""
+        return _keystream(self.bits(256).to_bytes(32), count)
+
 
 SYSTEM = SystemEntropy()
 """The default source."""
+
+
+def _keystream(key: bytes, count: int) -> Words:
+    """Return AES-256-CTR under a key used only once, so that a fixed first counter is safe."""
+    encryptor = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+    words = np.empty(count + 2, np.uint64)  # the cipher wants room for one more block
+    size = 8 * count
+    plain = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
+    encryptor.update_into(plain, words.view(np.uint8).data)
+    return words[:count]
 
 
 def _bytes_holding(count: int) -> int:

@@ -14,10 +14,13 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from inbounds._check import Floats
+from inbounds.numerics.ball import exact as _exact
+
 Points = NDArray[np.float64] | NDArray[np.int64]
 
-_FINENESS = 24  # bits of resolution below sigma (or below the width, if that is smaller)
-_FINEST = 52  # so that indices, and fractions index / intervals, are exact in a double
+_FINENESS = 22  # bits of resolution below sigma (or below the width, if that is smaller)
+_FINEST = 40  # bits of resolution below the width at most, well within those of a double
 _EXACT_IN_A_DOUBLE = 2**53
 _SIMPLE = 10**9  # the largest denominator a person may have meant: 0.1 is 1/10
 
@@ -66,20 +69,21 @@ class Grid:
             number of steps (and within a thousandth of a step) counts as that number: 120
             holds 1200 steps of 0.1, though the double nearest 0.1 is a little larger.
         sigma
-            Scale of the noise. Without `step` there are 2**24 points per sigma or per width,
-            whichever is smaller, but never more than 2**52 in all.
+            Scale of the noise. Without `step` there are 2**22 points per sigma or per width,
+            whichever is smaller, but never more than 2**40 in all.
 
         Examples
         --------
-        >>> Grid.fit(0.0, 120.0, None, sigma=30.0).intervals == 2**26
+        >>> Grid.fit(0.0, 120.0, None, sigma=30.0).intervals == 2**24
         True
         >>> Grid.fit(0.0, 120.0, 0.1, sigma=30.0).intervals
         1200
         """
         if step is not None:
             return cls(lower, upper, step, _whole_steps(_ratio(lower, upper, step)))
-        doublings = max(0, _ceil_log2(upper - lower, sigma))
-        return cls(lower, upper, None, 2 ** min(_FINEST, _FINENESS + doublings))
+        return cls(
+            lower, upper, None, int(even_intervals(np.array(upper - lower), np.array(sigma)))
+        )
 
     @property
     def spacing(self) -> fmpq:
@@ -147,11 +151,28 @@ class Grid:
     def _plain_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.step is not None and self.spacing == _exact(self.step):
             return self.lower + self.step * k.astype(np.float64)
-        return self.lower + (self.upper - self.lower) * (k / self.intervals)
+        bounds = np.array(self.lower), np.array(self.upper)
+        return even_points(k.astype(np.float64), *bounds, np.array(float(self.intervals)))
 
 
-def _exact(number: float) -> fmpq:
-    return fmpq(*number.as_integer_ratio())
+def even_intervals(width: Floats, scale: Floats) -> Floats:
+    """Return how many intervals make a grid far finer than the noise: a power of two."""
+    (top, top_exponent), (bottom, bottom_exponent) = np.frexp(width), np.frexp(scale)
+    doublings = top_exponent - bottom_exponent + (top > bottom)  # log2(width / scale), rounded up
+    result: Floats = np.ldexp(1.0, np.clip(_FINENESS + doublings, _FINENESS, _FINEST))
+    return result
+
+
+def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats) -> Floats:
+    """Return the points of grids that divide their boxes evenly; overwrites `indices`."""
+    indices /= intervals
+    last = indices == 1 if np.any(lower + (upper - lower) != upper) else None
+    indices *= upper - lower
+    indices += lower
+    np.minimum(indices, upper, out=indices)
+    if last is not None:
+        np.copyto(indices, upper, where=last)
+    return indices
 
 
 def _ratio(lower: float, upper: float, step: float) -> fmpq:
@@ -168,12 +189,6 @@ def _whole_steps(ratio: fmpq) -> int:
     if abs(ratio - nearest) <= _slack(nearest):
         return nearest
     return max(1, int(ratio.floor()))
-
-
-def _ceil_log2(numerator: float, denominator: float) -> int:
-    """Return ceil(log2(numerator / denominator)) exactly, where the quotient may overflow."""
-    (top, top_exponent), (bottom, bottom_exponent) = map(math.frexp, (numerator, denominator))
-    return top_exponent - bottom_exponent + (top > bottom)
 
 
 @lru_cache(maxsize=1024)

@@ -1,34 +1,49 @@
 """The short exact sampler: lazy random bits, inverted in ball arithmetic until no doubt is left.
 
 The output is the index k with F(cut(k - 1)) <= U < F(cut(k)). F is the distribution function of
-the truncated normal law at the exact values of its double parameters; U is an ideal uniform real
+the noisy answer at the exact values of its double parameters; U is an ideal uniform real
 number whose bits are drawn as needed. Rounding errors never decide: every intermediate result is
 a ball that holds the true value, and a ball that leaves two answers possible asks for more bits.
 It serves small releases, and is the oracle for every faster sampler.
 """
 
+from typing import NamedTuple
+
 from flint import arb, ctx
 
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
+from inbounds.sampling.strips import Law
 
 _CHUNK = 64  # bits of U drawn at a time; the first chunk nearly always settles the index
 _GUARD = 64  # bits of precision beyond those of U, so that rounding hardly ever costs a chunk
 
 
-def draw(value: float, sigma: float, grid: Grid, entropy: Entropy) -> int:
-    """Return the index of the grid point nearest a draw from N(value, sigma²) kept in bounds.
+def draw(
+    value: float,
+    scale: float,
+    grid: Grid,
+    entropy: Entropy,
+    law: Law = "normal",
+    *,
+    clamped: bool = False,
+) -> int:
+    """Return the index of the grid point nearest to `value` plus noise, kept in bounds.
 
     Parameters
     ----------
     value
         The private number, already clamped to ``[grid.lower, grid.upper]``.
-    sigma
-        Standard deviation of the normal law before truncation.
+    scale
+        Scale of the noise: the standard deviation of a normal law, or that of the exponential
+        parts of a Laplace law.
     grid
         The possible outputs.
     entropy
         Source of random bits.
+    law, clamped
+        The noise, and whether what leaves the box goes to its bounds (True) or the law is
+        truncated to the box (False).
 
     Guarantees
     ----------
@@ -59,31 +74,57 @@ def draw(value: float, sigma: float, grid: Grid, entropy: Entropy) -> int:
         bits = bits << _CHUNK | entropy.bits(_CHUNK)
         count += _CHUNK
         with ctx.workprec(count + _GUARD):
-            index = _settled(bits, count, value, sigma, grid)
+            index = _settled(bits, count, _Noise(value, scale, grid, law, clamped))
         if index is not None:
             return index
 
 
-def _settled(bits: int, count: int, value: float, sigma: float, grid: Grid) -> int | None:
+class _Noise(NamedTuple):
+    value: float
+    scale: float
+    grid: Grid
+    law: Law
+    clamped: bool
+
+    def inner(self, distance: arb) -> arb:
+        """Return the share of one side's noise that stays within `distance` scales."""
+        if self.law == "laplace":
+            return -((-distance).exp() - 1)
+        return (distance / arb(2).sqrt()).erf()
+
+    def inverse(self, level: arb) -> arb:
+        """Return the signed distance at which `inner` has the level's size."""
+        if self.law == "normal":
+            return arb(2).sqrt() * level.erfinv()
+        if level > 0:
+            return -(1 - level).log()
+        return (1 + level).log() if level < 0 else arb.nan()
+
+
+def _settled(bits: int, count: int, noise: _Noise) -> int | None:
     """Return the index shared by all U in [bits, bits + 1] / 2**count, or None if unproved.
 
-    With L and R the error functions of the scaled distances from `value` to the two bounds, F at
-    value + √2·sigma·z is (erf(z) + L)/(L + R). Since the value lies between the bounds, L and R
-    are not negative, nothing cancels: a level is good to about 2**-_GUARD of the step between
-    the two ends.
+    With L and R the shares of noise within the distances from the value to the two bounds (one
+    each if the law is clamped), U = (inner(z) + L)/(L + R) with inner odd. Since the value lies
+    between the bounds, L and R are not negative, nothing cancels: a level is good to about
+    2**-_GUARD of the step between the two ends.
     """
-    scale = arb(2).sqrt() * sigma
-    left = ((arb(value) - grid.lower) / scale).erf()
-    total = left + ((arb(grid.upper) - value) / scale).erf()
+    value, scale, grid = arb(noise.value), arb(noise.scale), noise.grid
+    left = right = arb(1)
+    if not noise.clamped:
+        left, right = (
+            noise.inner((value - grid.lower) / scale),
+            noise.inner((grid.upper - value) / scale),
+        )
     spacing = arb(grid.spacing)
-    origin, stretch = (arb(value) - grid.lower) / spacing + 0.5, scale / spacing
+    origin = (value - grid.lower) / spacing + 0.5
 
     def index(numerator: int) -> int | None:
-        if numerator in (0, 1 << count):  # F is exactly 0 at the lower bound and 1 at the upper
+        if numerator in (0, 1 << count):  # the ends of the support
             return grid.intervals if numerator else 0
-        level = total * arb((numerator, -count)) - left
-        position = origin + stretch * level.erfinv()
-        whole = position.min(grid.intervals).floor().unique_fmpz()
+        level = (left + right) * arb((numerator, -count)) - left
+        position = origin + noise.inverse(level) * scale / spacing
+        whole = position.max(0).min(grid.intervals).floor().unique_fmpz()
         return None if whole is None else int(whole)
 
     low = index(bits)

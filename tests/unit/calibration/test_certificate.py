@@ -156,7 +156,7 @@ def test_any_positive_multiplier_proves_something_weaker_but_never_something_fal
     assert proves(moved, math.inf) or abs(math.log10(factor)) > 3
 
 
-@pytest.mark.parametrize("name", ["l2", "l1", "l2 and caps", "l1 and caps"])
+@pytest.mark.parametrize("name", ["l2", "l1 and caps"])
 @pytest.mark.parametrize("multiplier", [-1e-9, -1.0, -1e9, 0.0, math.nan, math.inf, -math.inf])
 def test_a_multiplier_that_is_not_positive_proves_nothing_false(
     name: str, multiplier: float
@@ -368,7 +368,7 @@ def test_the_width_proved_for_is_that_of_the_bounds_and_not_its_nearest_double()
 @pytest.mark.parametrize("change", [-5e6, -1e-300, 10.0001, 1e300, math.nan, math.inf])
 def test_a_change_outside_the_box_is_refused(change: float) -> None:
     proof = MECHANISMS["l2"].certificate()
-    with pytest.raises(CertificateError, match="change that does not fit in the box"):
+    with pytest.raises(CertificateError, match="cannot be evidence"):
         with_row(proof, -1, change=change).check()
 
 

@@ -13,7 +13,7 @@ from inbounds.sensitivity import Reach, Sensitivity
 
 EXAMPLE = np.array([10.0, 8.0])
 EPSILONS = [0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-SIGMA_SQUARED_L2 = [  # for L2(4)... of the published example, to 12 digits
+SIGMA_SQUARED_L2 = [  # of the published example, to 12 digits
     290.897390983,
     61.3946034624,
     32.3427195040,

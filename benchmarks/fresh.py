@@ -1,0 +1,84 @@
+"""Measure one fresh process; print the result as JSON.
+
+Run: python -m benchmarks.fresh first|large COUNT
+"""
+
+import gc
+import json
+import resource
+import sys
+from time import perf_counter
+from typing import Any
+
+SIGMA = 0.1
+_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which the system counts memory
+
+
+def main() -> None:
+    measure = {"first": _first_call, "large": _large_release}[sys.argv[1]]
+    json.dump(measure(int(sys.argv[2])), sys.stdout)
+
+
+def _first_call(count: int) -> dict[str, float]:
+    started = perf_counter()
+    import inbounds as ib  # noqa: PLC0415 - its time is measured
+
+    mechanism = ib.BoundedGaussian(ib.Box(0, 1), 0.1, SIGMA)  # names are loaded at first use
+    imported = perf_counter() - started
+    import numpy as np  # noqa: PLC0415 - only now, so as not to spare inbounds its time
+
+    values: Any = 0.3 if count == 1 else np.random.default_rng(0).uniform(size=count)
+    seconds = []
+    for _ in range(2):
+        started = perf_counter()
+        mechanism.release(values)
+        seconds.append(perf_counter() - started)
+    return {
+        "imported": imported,
+        "first": seconds[0],
+        "second": seconds[1],
+        "compiled": _compiled_functions(),
+    }
+
+
+def _compiled_functions() -> int:
+    """Count what numba compiled instead of loading it from its cache."""
+    if "numba" not in sys.modules:
+        return 0
+    from numba.core.dispatcher import Dispatcher  # noqa: PLC0415 - loaded already
+
+    found = (thing for thing in gc.get_objects() if isinstance(thing, Dispatcher))
+    return sum(sum(function.stats.cache_misses.values()) for function in found)
+
+
+def _large_release(count: int) -> dict[str, float]:
+    import numpy as np  # noqa: PLC0415 - as above
+
+    import inbounds as ib  # noqa: PLC0415 - as above
+
+    rng = np.random.default_rng(0)
+    values = rng.uniform(size=count)
+    mechanism = ib.BoundedGaussian(ib.Box(0, 1), 0.1, SIGMA)
+    mechanism.release(values[: 10**6])  # loads the compiled code
+    before, started = _peak(), perf_counter()
+    answers = mechanism.release(values)
+    seconds, extra = perf_counter() - started, _peak() - before
+    size = answers.nbytes
+    del answers
+    started = perf_counter()
+    rng.normal(values, SIGMA)
+    return {
+        "seconds": seconds,
+        "normal": perf_counter() - started,
+        "extra": extra,
+        "output": size,
+    }
+
+
+def _peak() -> int:
+    """Return the most memory this process ever held. It starts at what its parent holds."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""The fast exact sampler: one branch-free trial per value, compiled for whole blocks.
+
+A trial proposes a strip and a point in it, and decides in double precision whether the point is
+refused, accepted (and which grid index it rounds to), or too close to call. Every comparison keeps
+a margin above all rounding errors, so the first two are always right; the last, a few in a
+million, is settled in ball arithmetic by `refine`. Refused values get another trial. All values
+take the same arithmetic, and thinning gives all the same chance of acceptance, so time tells
+nothing of them.
+
+The tables are constants to the compiler: it can then prove that nothing writes to them, and
+vectorises the loop.
+
+Proof, and every margin: docs/proofs/sampler.md.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from inbounds.sampling.strips import HALF_MASS, STRIPS, Law, strips
+
+REFUSED, UNSURE = -1.0, -2.0  # in place of an index
+NARROW = {"normal": 0.42, "laplace": 0.05}  # windows up to this width are one strip by themselves
+
+LAWS: tuple[Law, ...] = ("normal", "laplace")
+_TABLES = tuple(strips(law) for law in LAWS)
+_OFFSET = (0, _TABLES[0].count)
+_HALF = tuple(float(table.count // 2) for table in _TABLES)
+_LEFT = np.concatenate([table.edges[:-1] for table in _TABLES])
+_WIDTH = np.concatenate([table.widths for table in _TABLES])
+_HEIGHT = tuple(table.height for table in _TABLES)
+_MASS = tuple(HALF_MASS[law] for law in LAWS)
+_DIGEST = hashlib.sha256(_LEFT.tobytes() + _WIDTH.tobytes()).hexdigest()
+_SPARE, _EXCESS = 1.25, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
+_TWO_52 = 4503599627370496.0
+_TWO_32 = 4294967296.0
+_V_MARGIN = 0.125  # in units of 2**-32
+_PLAIN = (32.0, 8192.0)  # strips wider than this decide by the window alone
+
+_TILE = 512  # values whose intermediate results stay in the nearest cache
+
+_U = np.uint64
+_LOW_32 = np.uint64(0xFFFFFFFF)
+_AS_INTEGER = np.uint64(0x4330000000000000)  # the exponent of 2**52
+_AS_FRACTION = np.uint64(0x3FF0000000000000)  # the exponent of 1
+
+_inline = numba.njit(inline="always", error_model="numpy")
+_strict = numba.njit(nogil=True, error_model="numpy", cache=True)
+_fused = numba.njit(nogil=True, error_model="numpy", cache=True, fastmath={"contract"})
+
+
+@_inline
+def _exp(x: float) -> float:
+    """Return e**x for -700 <= x <= 0 with a relative error below 2**-36, without branches."""
+    shifted = x * _LOG2_E + _ROUNDER
+    n = shifted - _ROUNDER
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    s = r * r
+    high = 1 / 720 + r * (1 / 5040) + s * (1 / 40320 + r * (1 / 362880))
+    p = 1.0 + r + s * (0.5 + r * (1 / 6) + s * (1 / 24 + r * (1 / 120) + s * high))
+    bits = np.float64(shifted).view(np.int64)
+    return p * np.int64((bits + np.int64(1023)) << np.int64(52)).view(np.float64)
+
+
+@_inline
+def _shares(which, left, right):
+    """Return about the shares of each half of the density's mass within two distances."""
+    if which == 1:
+        return 1.0 - _exp(max(-left, -700.0)), 1.0 - _exp(max(-right, -700.0))
+    s, t = min(left, 20.0), min(right, 20.0)
+    p = 1.0 + s * (1.968540e-1 + s * (1.151945e-1 + s * (3.43654e-4 + s * 1.95269e-2)))
+    q = 1.0 + t * (1.968540e-1 + t * (1.151945e-1 + t * (3.43654e-4 + t * 1.95269e-2)))
+    p *= p
+    q *= q
+    p *= p
+    q *= q
+    both = 1.0 / (p * q)
+    return 1.0 - q * both, 1.0 - p * both
+
+
+@_inline
+def _proposal(which, narrow, share, u, target):
+    """Return the first strip, how many there are, and the thinning, of a value at `share` of u.
+
+    `share` is the value's place between the bounds, `u` their distance in units of the scale. The
+    strips cover the window, with a few to spare.
+    """
+    left = share * u
+    right = u - left
+    if narrow:
+        if which == 0:
+            mass = u - (left**3 + right**3) / 6 + (left**5 + right**5) / 40
+        else:
+            mass = u - (left**2 + right**2) / 2 + (left**3 + right**3) / 6
+        return 0.0, 1.0, min(1.0, target * u / mass)
+    below, above = _shares(which, left, right)
+    far_left, far_right = (left * left, right * right) if which == 0 else (left, right)
+    spare, excess = _SPARE, _EXCESS[which]
+    down = np.floor(min(STRIPS * below + spare + excess * far_left, _HALF[which]))
+    up = np.floor(min(STRIPS * above + spare + excess * far_right, _HALF[which]))
+    many = down + up
+    return _HALF[which] - down, many, min(1.0, target * many / (STRIPS * (below + above)))
+
+
+@_inline
+def _choose(which, narrow, a, share, u, target):
+    """Return the strip that the high half of `a` chooses, and the thinning, NaN if undecided."""
+    first, many, thin = _proposal(which, narrow, share, u, target)
+    product = (a >> _U(32)) * _U(np.uint32(np.int32(many)))
+    rest = np.uint64((product & _LOW_32) | _AS_INTEGER).view(np.float64) - _TWO_52
+    strip = np.int64(np.int32(first)) + np.int64(product >> _U(32))
+    return strip, thin if rest >= many else np.nan
+
+
+@_inline
+def _decide(which, narrow, a, b, strip, thin, share, u, stretch, span, caution):
+    """Return a grid index, or REFUSED, or UNSURE.
+
+    The low half of `a` decides acceptance, `b` is the place in the strip. `stretch` is the scale
+    and `span` the width, both in grid steps.
+    """
+    v = np.uint64((a & _LOW_32) | _AS_INTEGER).view(np.float64) - _TWO_52
+    inside = np.uint64((b >> _U(12)) | _AS_FRACTION).view(np.float64) - 1.0
+    if narrow:
+        width, left, weight = u, -share * u, _TWO_32
+    else:
+        width, left = _WIDTH[_OFFSET[which] + strip], _LEFT[_OFFSET[which] + strip]
+        weight = width * (_HEIGHT[which] * _TWO_32)
+    z = left + width * inside
+    exponent = -0.5 * z * z if which == 0 else -abs(z)
+    chance = weight * _exp(max(exponent, -700.0)) * thin
+    x = share * span + stretch * z
+    margin = span * 2.0**-48 + stretch * width * 2.0**-50 + caution
+    y = x + 0.5
+    index = np.floor(y)
+    part = y - index
+    plain = width <= _PLAIN[which]
+    sure = (v + (1.0 + _V_MARGIN) <= chance) & plain & (x > margin) & (x < span - margin)
+    sure &= (part > margin) & (part < 1.0 - margin)
+    refused = ((v >= chance + _V_MARGIN) & plain) | (x < -margin) | (x > span + margin)
+    return index if sure else (-1.0 if refused else -2.0)
+
+
+@cache
+def loops(law: Law, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]:
+    """Compile the loops for one law and kind of window, constants in the machine code.
+
+    `joint` says whether parameters come one per value or once for all. The digest of the tables
+    is part of the key under which the compiled code is cached.
+    """
+    made: tuple[Callable[..., Any], ...] = _make(LAWS.index(law), narrow, joint, _DIGEST)
+    return made
+
+
+def _make(which, narrow, joint, digest):
+    @_strict
+    def choose_tile(words, values, lower, per_width, u, target, start, tile, shares, strip, thin):
+        for i in range(tile):
+            k = start + i if joint else 0
+            shares[i] = min(max((values[start + i] - lower[k]) * per_width[k], 0.0), 1.0)
+            strip[i], thin[i] = _choose(which, narrow, words[start + i], shares[i], u[k], target[k])
+
+    @_strict
+    def choose(a, value, lower, per_width, u, target):
+        share = min(max((value - lower) * per_width, 0.0), 1.0)
+        strip, thin = _choose(which, narrow, a, share, u, target)
+        return share, strip, thin
+
+    @_fused
+    def attempt(words, values, lower, per_width, u, target, stretch, span, caution, indices):
+        """Try every value once, with words[i] and words[size + i].
+
+        Strips are chosen for a tile of values before any table is read: in one loop the compiler
+        would do the arithmetic of the choice one value at a time. That choice is rounded step by
+        step (`_strict`), so that everybody who repeats it finds the same strips; what decides
+        keeps a margin, and may fuse products with sums.
+        """
+        size = values.size
+        shares, strip, thin = np.empty(_TILE), np.empty(_TILE, np.int64), np.empty(_TILE)
+        for start in range(0, size, _TILE):
+            tile = min(_TILE, size - start)
+            choose_tile(
+                words, values, lower, per_width, u, target, start, tile, shares, strip, thin
+            )
+            for i in range(tile):
+                k = start + i if joint else 0
+                a, b = words[start + i], words[size + start + i]
+                indices[start + i] = _decide(
+                    which,
+                    narrow,
+                    a,
+                    b,
+                    strip[i],
+                    thin[i],
+                    shares[i],
+                    u[k],
+                    stretch[k],
+                    span[k],
+                    caution,
+                )
+
+    @_fused
+    def settle(
+        words,
+        values,
+        lower,
+        per_width,
+        u,
+        target,
+        stretch,
+        span,
+        caution,
+        indices,
+        position,
+        spare,
+        unsure,
+        unsure_words,
+    ):
+        """Try refused values again until none is left; list what is too close to call.
+
+        Starts at `position` with the words from `spare` on, and returns where it stopped: at the
+        end, or where words or room for the list ran out.
+        """
+        size, found = values.size, 0
+        assert digest
+        for i in range(position, size):
+            if indices[i] >= 0:
+                continue
+            if found == unsure.size:
+                return i, spare, found
+            if indices[i] == UNSURE:
+                unsure[found], unsure_words[found, 0] = i, words[i]
+                unsure_words[found, 1] = words[size + i]
+                found += 1
+            while indices[i] == REFUSED:
+                if spare + 2 > words.size:
+                    return i, spare, found
+                k = i if joint else 0
+                a, b = words[spare], words[spare + 1]
+                spare += 2
+                share, strip, thin = choose(a, values[i], lower[k], per_width[k], u[k], target[k])
+                indices[i] = _decide(
+                    which, narrow, a, b, strip, thin, share, u[k], stretch[k], span[k], caution
+                )
+                if indices[i] == UNSURE:
+                    unsure[found], unsure_words[found, 0], unsure_words[found, 1] = i, a, b
+                    found += 1
+        return size, spare, found
+
+    return attempt, settle
+
+
+@_strict
+def propose(which, narrow, value, lower, per_width, u, target):
+    """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
+    share = min(max((value - lower) * per_width, 0.0), 1.0)
+    return _proposal(which, narrow, share, u, target)
+
+
+@_strict
+def least_acceptance(which, narrow, u):
+    """Return about the least chance of acceptance over all values, for each width u."""
+    least = np.ones(u.size)
+    for i in range(u.size):
+        for part in range(17):
+            thin = _proposal(which, narrow, part / 32, u[i], 1e-3)[2]
+            least[i] = min(least[i], 1e-3 / thin)
+    return least

@@ -1,0 +1,93 @@
+"""How the kernel works on one box: public parameters in, grid indices out.
+
+Proof: docs/proofs/sampler.md.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._check import Floats
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.kernel import LAWS, NARROW, least_acceptance, loops, propose
+from inbounds.sampling.strips import Law
+
+_LEAST = 2.0**-1000  # widths whose reciprocals are normal numbers
+_MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
+_EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
+_ROOM = 256  # undecided trials collected at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What the loops need to know of each coordinate of a box, and nothing of any value."""
+
+    law: Law
+    parameters: tuple[Floats, ...]  # lower, 1/width, width/scale, target, scale/step, width/step
+    narrow: NDArray[np.bool_]
+    usable: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        law: Law,
+        lower: Floats,
+        upper: Floats,
+        scale: Floats,
+        spacing: Floats,
+        *,
+        equal_time: bool,
+    ) -> Self:
+        """Prepare coordinates; those whose numbers are too extreme for doubles are not usable."""
+        width = upper - lower
+        usable = (width > _LEAST) & (width < 1 / _LEAST) & (width / spacing < _MOST_STEPS)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            u, per_width = width / scale, 1 / width
+            stretch, span = scale / spacing, width / spacing
+        narrow = u <= NARROW[law]
+        target = np.full(u.size, np.inf)
+        if equal_time:
+            which = LAWS.index(law)
+            for kind in (False, True):
+                some = (narrow == kind) & usable
+                target[some] = _EVEN * least_acceptance(which, kind, u[some])
+        return cls(law, (lower, per_width, u, target, stretch, span), narrow, usable)
+
+    def indices(
+        self,
+        values: Floats,
+        where: NDArray[np.intp],
+        indices: Floats,
+        entropy: Entropy,
+        caution: float,
+    ) -> list[tuple[int, int, int]]:
+        """Find a grid index for each value; return the trials that are too close to call.
+
+        Windows of the values are all narrow or all wide.
+        """
+        joint, size = self.narrow.size > 1, values.size
+        attempt, settle = loops(self.law, bool(self.narrow[where[0]]), joint)
+        words = entropy.words(2 * size + size // 8 + 64)
+        given = (*(side[where] if joint else side for side in self.parameters), caution, indices)
+        attempt(words, values, *given)
+        unsure: list[tuple[int, int, int]] = []
+        places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
+        position, spare = 0, 2 * size
+        while True:
+            position, spare, found = settle(words, values, *given, position, spare, places, pairs)
+            unsure += zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True)
+            if position == size:
+                return unsure
+            if found < places.size:  # words ran out
+                words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size
+
+    def proposal(self, value: float, j: int) -> tuple[int, int, float]:
+        """Return the first strip, how many there are (0 if narrow) and the thinning of a value."""
+        narrow = bool(self.narrow[j])
+        lower, per_width, u, target = (float(side[j]) for side in self.parameters[:4])
+        first, many, thin = propose(
+            LAWS.index(self.law), narrow, value, lower, per_width, u, target
+        )
+        return int(first), 0 if narrow else int(many), thin
