@@ -10,7 +10,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -63,7 +63,7 @@ def _draw_laplace(values: Floats, scale: float) -> object:
 
 
 def _gaussian(sigma: float) -> ib.BoundedGaussian:
-    return ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma)
+    return ib.BoundedGaussian(ib.Box(0, 1), ib.L2(0.1), sigma)
 
 
 @contextmanager
@@ -144,8 +144,8 @@ def _against_rivals() -> Table:
         "[0, 1], uniform values, one core: what else one could use",
         "× ours: how many times longer a value takes than with release; diffprivlib's is by way "
         f"of numpy, timed in both processes. {_MANY:,} values, OpenDP {_FEW:,}, diffprivlib "
-        "10,000. numpy's and scipy's leak through their low-order bits; numpy's and OpenDP's do not "
-        "truncate.",
+        "10,000. numpy's and scipy's leak through their low-order bits; numpy's and OpenDP's do "
+        "not truncate.",
         *("σ/w", "sampler", "each value", "× numpy", "× ours", "expected"),
     )
     table.columns[1].justify = "left"
@@ -223,7 +223,7 @@ def _diffprivlib(sigmas: tuple[float, ...]) -> dict[str, Any] | str:
         return "failed, see its message"
 
 
-def _run(command: list[str | Path], **environment: str) -> dict[str, Any]:
+def _run(command: Sequence[str | Path], **environment: str) -> dict[str, Any]:
     done = subprocess.run(
         command,
         cwd=_ROOT,
@@ -264,16 +264,13 @@ def _one_value() -> Table:
 def _first_calls() -> Table:
     table = new_table(
         f"A fresh process, σ/w = {SIGMA:g}: the first release after the import",
-        "Import: until a mechanism is made, numpy and scipy included. Compiled: functions that numba compiled rather than read from its cache. Aim: none for "
-        "one value, nor with a warm cache. Medians of 3; one run without a cache.",
+        "Import: until a mechanism is made. Compiled: functions that numba compiled instead of "
+        "reading its cache; aim: none for one value, nor with a warm cache. Medians of 3 runs; "
+        "one run without a cache.",
         *("values", "numba's cache", "import", "first release", "second", "compiled"),
     )
     with TemporaryDirectory() as cache:
-        for count, state, repeats in (
-            (_MANY, "empty", 1),
-            (_MANY, "warm", 3),
-            (1, "warm", 3),
-        ):
+        for count, state, repeats in ((_MANY, "empty", 1), (_MANY, "warm", 3), (1, "warm", 3)):
             command = [sys.executable, "-m", "benchmarks.fresh", "first", str(count)]
             runs = [_run(command, NUMBA_CACHE_DIR=cache) for _ in range(repeats)]
             times = [median(x[key] for x in runs) for key in ("imported", "first", "second")]

@@ -24,11 +24,8 @@ FALSE_ALARM = 1e-6
 THRESHOLD = FALSE_ALARM / 10
 _FEWEST = 50.0  # answers expected in a cell
 _PRECISION = 200
-_LEVELS = np.unique(
-    np.concatenate(
-        [np.geomspace(6e-6, 1 / 80, 12), np.linspace(0, 1, 81), 1 - np.geomspace(6e-6, 1 / 80, 12)]
-    )
-)
+_RARE = np.geomspace(6e-6, 1 / 40, 9)
+_LEVELS = np.unique(np.concatenate([_RARE, np.linspace(0, 1, 51)[1:-1], 1 - _RARE]))
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Cells:
         ends = np.array([s.lower[j] - self.value, s.upper[j] - self.value]) / scale
         normal = s.law == "normal"
         low, high = (0.0, 1.0) if s.clamped else (ndtr(ends) if normal else _laplace_below(ends))
-        level = low + _LEVELS[1:-1] * (high - low)
+        level = low + _LEVELS * (high - low)
         return self.value + scale * (ndtri(level) if normal else _laplace_quantile(level))
 
     def _below(self, x: arb) -> arb:

@@ -72,13 +72,19 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
     """Return the smallest sigma for one interval; `change` is at most `width`."""
     rest = width - change
     sigma = width * math.sqrt(_variance_guess(change / width, epsilon))
+    step = slope_before = bend = 0.0  # the bend of (ln sigma, ln epsilon), from the last two slopes
     for _ in range(_STEPS):
         loss, steepness = partition.loss_and_steepness(width / sigma, change / sigma, rest / sigma)
         bound = _rounded_up(loss)
         error = math.log(bound / epsilon)
         if -_ACCEPT <= error <= 0 and bound <= epsilon:
             return sigma
-        sigma *= math.exp((error + _AIM) / (2 + steepness / loss))
+        slope = -2 - steepness / loss
+        if 1e-8 < abs(step) < 0.1:
+            bend = (slope - slope_before) / step
+        newton = -(error + _AIM) / slope
+        step, slope_before = newton - bend / slope * newton * newton / 2, slope
+        sigma *= math.exp(step)
     while interval_epsilon(width, change, sigma) > epsilon:
         sigma *= 1 + 2.0**-51
     return sigma

@@ -42,10 +42,10 @@ class Plan:
     ) -> Self:
         """Prepare coordinates; those whose numbers are too extreme for doubles are not usable."""
         width = upper - lower
-        usable = (width > _LEAST) & (width < 1 / _LEAST) & (width / spacing < _MOST_STEPS)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             u, per_width = width / scale, 1 / width
             stretch, span = scale / spacing, width / spacing
+        usable = (width > _LEAST) & (width < 1 / _LEAST) & (span < _MOST_STEPS)
         narrow = u <= NARROW[law]
         target = np.full(u.size, np.inf)
         if equal_time:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -111,24 +112,22 @@ class Sampler:
 
         spacing = (self.upper - self.lower) / self._intervals
         for j, grid in self._stepped.items():
-            spacing[j] = float(grid.spacing.p) / float(grid.spacing.q)
+            spacing[j] = float(arb(grid.spacing))
         return Plan.of(
             self.law, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
         )
 
     def _fill_small(self, flat: NDArray[Any], answers: NDArray[Any], entropy: Entropy) -> None:
-        inside = self._clamp(flat, np.arange(flat.size) % self.lower.size)
-        grids = [self.grid(j) for j in range(min(self.lower.size, flat.size))]
-        for i, value in enumerate(inside.tolist()):
-            j = i % self.lower.size
-            answers[i] = grids[j].points(self._draw_one(value, j, grids[j], entropy))
-
-    def _draw_one(self, value: float, j: int, grid: Grid, entropy: Entropy) -> int:
-        scale = float(self.scale[j])
-        return reference.draw(value, scale, grid, entropy, self.law, clamped=self.clamped)
-
-    def _clamp(self, flat: NDArray[Any], where: NDArray[np.intp]) -> Floats:
-        return np.clip(flat.astype(np.float64), self.lower[where], self.upper[where])
+        size = self.lower.size
+        grids = [self.grid(j) for j in range(min(size, flat.size))]
+        scales = self.scale.tolist()
+        for i, number in enumerate(flat.tolist()):
+            grid = grids[i % size]
+            value = min(max(float(number), grid.lower), grid.upper)
+            index = reference.draw(
+                value, scales[i % size], grid, entropy, self.law, clamped=self.clamped
+            )
+            answers[i] = grid.points(index)
 
     def _fill(
         self, flat: NDArray[Any], answers: NDArray[Any], part: slice, entropy: Entropy
@@ -196,7 +195,7 @@ class Sampler:
     ) -> None:
         """Decide which values are answered by a bound, from one random word each."""
         where = np.broadcast_to(where, values.shape)
-        inside, scale = self._clamp(values, where), self.scale[where]
+        inside, scale = np.clip(values, self.lower[where], self.upper[where]), self.scale[where]
         words = entropy.words(values.size)
         for bound, word, index in (
             (self.lower[where], words, np.zeros(values.size)),
@@ -220,10 +219,14 @@ class Sampler:
     def _numbers(self, indices: Floats, where: NDArray[np.intp]) -> Any:
         if self._stepped and self.lower.size == 1:
             return self._stepped[0].points(indices.astype(np.int64))
+        stepped = {
+            j: grid.points(indices[where == j].astype(np.int64))
+            for j, grid in self._stepped.items()
+        }
         bounds = self.lower[where], self.upper[where]
-        numbers = even_points(indices, *bounds, self._intervals[where])
-        for j, grid in self._stepped.items():
-            numbers[where == j] = grid.points(indices[where == j].astype(np.int64))
+        numbers = even_points(indices, *bounds, self._intervals[where])  # overwrites the indices
+        for j, points in stepped.items():
+            numbers[where == j] = points
         return numbers
 
 

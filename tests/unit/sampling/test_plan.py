@@ -1,0 +1,187 @@
+"""The plan: which coordinates the kernel may serve, and that its choice of strips is repeatable."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from inbounds.sampling.entropy import SeededEntropy
+from inbounds.sampling.kernel import LAWS, NARROW, REFUSED, UNSURE, loops
+from inbounds.sampling.plan import Plan
+from inbounds.sampling.strips import Law, strips
+
+Floats = NDArray[np.float64]
+
+
+def plan_of(
+    law: Law, lower: Floats, upper: Floats, scale: Floats, steps: float, *, equal_time: bool = True
+) -> Plan:
+    return Plan.of(law, lower, upper, scale, (upper - lower) / steps, equal_time=equal_time)
+
+
+def one(law: Law, u: float, steps: float = 2.0**22, *, equal_time: bool = True) -> Plan:
+    bounds = np.array([-1.1]), np.array([2.3])
+    return plan_of(law, *bounds, (bounds[1] - bounds[0]) / u, steps, equal_time=equal_time)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("joint", [False, True])
+def test_the_loops_use_the_strips_and_the_thinning_that_proposal_tells(
+    law: Law, joint: bool
+) -> None:
+    """The index of a point in the middle of its strip tells which strip the loops have used."""
+    rng = np.random.default_rng(8)
+    size = 50_000
+    count = size if joint else 1
+    lower = rng.normal(size=count) * 10 ** rng.uniform(-3, 6, count)
+    scale = 10 ** rng.uniform(-3, 3, count)
+    upper = lower + scale * NARROW[law] * 10 ** rng.uniform(0.01, 3, count)
+    plan = plan_of(law, lower, upper, scale, 2.0**34)
+    kind = np.flatnonzero(~plan.narrow & plan.usable)
+    where = kind[rng.integers(kind.size, size=size)] if joint else np.zeros(size, np.intp)
+    share = np.clip(rng.normal(0.5, 0.4, size), 0.0, 1.0)
+    values = lower[where] + (upper - lower)[where] * share
+    high = rng.integers(0, 1 << 32, size, np.uint64)
+    words = np.concatenate([high << np.uint64(32), np.full(size, 1 << 63, np.uint64)])
+    parameters = [side[where] if joint else side for side in plan.parameters]
+    attempt, _ = loops(law, narrow=False, joint=joint)
+    indices = np.empty(size)
+    attempt(words, values, *parameters, 0.0, indices)
+    inside = np.flatnonzero(indices >= 0)
+    assert inside.size > 0.9 * size
+    _, _, _, _, stretch, span = parameters
+    rows = inside if joint else 0
+    z = (indices[inside] - share[inside] * span[rows]) / stretch[rows]
+    used = np.searchsorted(strips(law).edges, z, "right") - 1
+    told = [plan.proposal(value, j) for value, j in zip(values.tolist(), where.tolist(), strict=True)]
+    first, many, thin = (np.array(part) for part in zip(*told, strict=True))
+    chosen = first + ((high * many.astype(np.uint64)) >> np.uint64(32)).astype(int)
+    assert np.array_equal(used, chosen[inside])
+
+    names = attempt.py_func.__code__.co_freevars
+    choose_tile = attempt.py_func.__closure__[names.index("choose_tile")].cell_contents
+    shares, strip, thinning = np.empty(size), np.empty(size, np.int64), np.empty(size)
+    choose_tile(words, values, *parameters[:4], 0, size, shares, strip, thinning)
+    assert np.array_equal(strip, chosen)
+    sure = ~np.isnan(thinning)
+    assert sure.mean() > 0.999
+    assert np.array_equal(thinning[sure], thin[sure])
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("joint", [False, True])
+def test_narrow_windows_get_the_thinning_that_proposal_tells(law: Law, joint: bool) -> None:
+    rng = np.random.default_rng(9)
+    size = 20_000
+    count = size if joint else 1
+    lower = rng.normal(size=count)
+    upper = lower + rng.uniform(0.5, 2.0, count)
+    plan = plan_of(law, lower, upper, (upper - lower) / (NARROW[law] * rng.random(count)), 2.0**22)
+    assert plan.narrow.all()
+    where = np.arange(size) if joint else np.zeros(size, np.intp)
+    values = lower[where] + (upper - lower)[where] * np.clip(rng.normal(0.5, 0.4, size), 0, 1)
+    words = rng.integers(0, 1 << 64, 2 * size, np.uint64, endpoint=False)
+    attempt, _ = loops(law, narrow=True, joint=joint)
+    names = attempt.py_func.__code__.co_freevars
+    choose_tile = attempt.py_func.__closure__[names.index("choose_tile")].cell_contents
+    shares, strip, thinning = np.empty(size), np.empty(size, np.int64), np.empty(size)
+    choose_tile(words, values, *plan.parameters[:4], 0, size, shares, strip, thinning)
+    told = [plan.proposal(value, j) for value, j in zip(values.tolist(), where.tolist(), strict=True)]
+    assert {(first, many) for first, many, _ in told} == {(0, 0)}
+    assert np.array_equal(thinning, [thin for *_, thin in told])
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_windows_up_to_the_limit_are_narrow_and_wider_ones_are_not(law: Law) -> None:
+    assert one(law, NARROW[law] * 0.999).narrow.all()
+    assert not one(law, NARROW[law] * 1.001).narrow.any()
+
+
+def test_numbers_that_doubles_cannot_hold_exactly_enough_are_not_usable() -> None:
+    def usable(width: float, u: float, steps: float) -> bool:
+        sides = np.array([0.0]), np.array([width]), np.array([width / u])
+        return bool(plan_of("normal", *sides, steps).usable[0])
+
+    assert usable(1.0, 1.0, 2.0**41)
+    assert not usable(1.0, 1.0, 2.0**42)
+    assert usable(2.0**-970, 1.0, 2.0**40)
+    assert not usable(2.0**-1010, 1.0, 2.0**20)
+    assert usable(2.0**970, 1.0, 2.0**40)
+    assert not usable(2.0**1001, 1.0, 2.0**40)
+
+
+def test_a_grid_whose_steps_are_subnormal_is_not_usable() -> None:
+    """Such a step has few bits, so that every index would be off."""
+    width = np.array([2.0**-990])
+    assert not plan_of("normal", np.zeros(1), width, width / 1e6, 2.0**40).usable[0]
+
+
+def test_steps_that_underflow_to_zero_are_not_usable_and_do_not_warn() -> None:
+    width = np.array([2.0**-1050])
+    assert not plan_of("normal", np.zeros(1), width, width / 2, 2.0**40).usable[0]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_scales_so_small_that_rounding_could_uncover_a_strip_are_not_usable(law: Law) -> None:
+    """The distance to a bound is known to u/2**50; the strips have room for 2**-16."""
+    assert one(law, 2.0**33.9, 2.0**40).usable[0]
+    assert not one(law, 2.0**34.1, 2.0**40).usable[0]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_without_equal_time_nothing_is_thinned(law: Law) -> None:
+    for u in (0.01, 0.3, 1.0, 50.0):
+        for value in (-1.1, 0.3, 2.3):
+            assert one(law, u, equal_time=False).proposal(value, 0)[2] == 1.0
+            assert 0.9 < one(law, u).proposal(value, 0)[2] <= 1.0
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("u", [0.02, 3.0])
+@pytest.mark.parametrize("caution", [0.0, 0.3])
+def test_every_value_gets_an_index_or_is_listed_once_with_its_words(
+    law: Law, u: float, caution: float
+) -> None:
+    """Caution 0.3 leaves most trials undecided, more than the list holds at a time."""
+    rng = np.random.default_rng(10)
+    plan = one(law, u)
+    values, indices = rng.uniform(-1.5, 2.5, 3000), np.empty(3000)
+    where = np.zeros(1, np.intp)
+    unsure = plan.indices(values, where, indices, SeededEntropy(1), caution)
+    assert not (indices == REFUSED).any()
+    assert [i for i, *_ in unsure] == np.flatnonzero(indices == UNSURE).tolist()
+    assert (len(unsure) > 1500) == (caution > 0)
+    decided = indices[indices >= 0]
+    assert decided.max() <= 2**22
+    assert np.array_equal(decided, np.floor(decided))
+    attempt, _ = loops(law, bool(plan.narrow[0]), joint=False)
+    for i, a, b in unsure[::50]:
+        again = np.empty(1)
+        pair = np.array([a, b], np.uint64)
+        attempt(pair, values[i : i + 1], *plan.parameters, caution, again)
+        assert again[0] == UNSURE
+
+
+def test_words_that_run_out_are_replaced_by_fresh_ones() -> None:
+    """A tight caution with refusals only: the source is asked again, for the spare part only."""
+
+    class Stingy:
+        def __init__(self) -> None:
+            self.asked: list[int] = []
+            self.source = SeededEntropy(2)
+
+        def bits(self, count: int) -> int:
+            raise AssertionError(count)
+
+        def words(self, count: int) -> NDArray[np.uint64]:
+            self.asked.append(count)
+            words = self.source.words(count)
+            if len(self.asked) == 1:
+                words[: 100 + 100] |= np.uint64(0xFFFFFFFF)  # V close to one: refused
+            return words
+
+    plan, entropy, indices = one("normal", 3.0), Stingy(), np.empty(100)
+    unsure = plan.indices(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
+    assert entropy.asked[0] == 2 * 100 + 100 // 8 + 64
+    assert entropy.asked[1:] == [100 // 8 + 64] * (len(entropy.asked) - 1)
+    assert len(entropy.asked) >= 3
+    assert len(unsure) + (indices >= 0).sum() == 100

@@ -1,0 +1,307 @@
+"""The sampler in front of oracle and kernel: shapes, types, supports, every path."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from inbounds.sampling import reference, sampler
+from inbounds.sampling.entropy import SYSTEM, SeededEntropy
+from inbounds.sampling.sampler import SMALL, Sampler
+from inbounds.sampling.strips import Law
+
+LAWS: list[Law] = ["normal", "laplace"]
+LARGE = 3 * SMALL
+Numbers = float | Sequence[float]
+
+
+def make(
+    lower: Numbers,
+    upper: Numbers,
+    scale: Numbers,
+    steps: tuple[float | None, ...] | None = None,
+    law: Law = "normal",
+    *,
+    clamped: bool = False,
+    equal_time: bool = True,
+    caution: float = 0.0,
+) -> Sampler:
+    sides = [np.atleast_1d(np.array(side, float)) for side in (lower, upper, scale)]
+    steps = (None,) * sides[0].size if steps is None else steps
+    return Sampler(
+        law, *sides, steps, clamped=clamped, equal_time=equal_time, caution=caution
+    )
+
+
+def levels(law: Law, value: float, scale: float, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+    noise = stats.norm if law == "normal" else stats.laplace
+    cdf: NDArray[np.float64] = noise.cdf(cuts, value, scale)
+    return cdf
+
+
+def chances(
+    law: Law, value: float, scale: float, upper: int, clamped: bool
+) -> NDArray[np.float64]:
+    """Return the probabilities of 0..upper, by the definition."""
+    cuts = np.arange(upper) + 0.5
+    inner = levels(law, value, scale, cuts)
+    low, high = (0.0, 1.0) if clamped else levels(law, value, scale, np.array([0.0, upper]))
+    return np.diff((np.concatenate([[low], inner, [high]]) - low) / (high - low))
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("clamped", [False, True])
+@pytest.mark.parametrize("scale", [0.8, 2.0, 300.0])
+@pytest.mark.parametrize("value", [0.0, 1.3, 4.0])
+@pytest.mark.parametrize("caution", [0.0, 0.4])
+def test_large_jobs_follow_the_law_also_when_most_trials_go_through_refine(
+    law: Law, clamped: bool, scale: float, value: float, caution: float
+) -> None:
+    """False alarm 1e-6 each."""
+    size = 60_000 if caution == 0 else LARGE
+    source = make(0.0, 4.0, scale, (1.0,), law, clamped=clamped, caution=caution)
+    answers = source.draw(np.full(size, value), SeededEntropy(11))
+    assert answers.dtype == np.int64
+    counts = np.bincount(answers, minlength=5)
+    assert counts.size == 5
+    expected = size * chances(law, value, scale, 4, clamped)
+    kept = expected > 5
+    assert stats.chisquare(
+        np.append(counts[kept], counts[~kept].sum() + 1e-9),
+        np.append(expected[kept], expected[~kept].sum() + 1e-9),
+    ).pvalue > 1e-6
+    if caution == 0 and scale == 2.0:
+        wrong = size * chances(law, value, scale * 1.1, 4, clamped)
+        assert stats.chisquare(counts, wrong).pvalue < 1e-6
+
+
+def test_caution_sends_most_trials_through_refine(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {"calls": 0}
+    true = sampler.refine
+
+    def counting(**arguments: object) -> int | None:
+        seen["calls"] += 1
+        return true(**arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sampler, "refine", counting)
+    values = np.full(LARGE, 0.3)
+    plain = make(0.0, 1.0, 0.5).draw(values, SeededEntropy(1))
+    assert seen["calls"] < 5
+    cautious = make(0.0, 1.0, 0.5, caution=0.45).draw(values, SeededEntropy(1))
+    assert seen["calls"] > LARGE // 2
+    assert stats.ks_2samp(plain, cautious).pvalue > 1e-6
+    assert np.array_equal(cautious * 2**23, np.floor(cautious * 2**23))  # the same grid
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("clamped", [False, True])
+@pytest.mark.parametrize("size", [1, 10, SMALL - 1, SMALL, 40_000])
+def test_small_and_large_jobs_stay_on_the_grid_and_repeat_with_the_seed(
+    law: Law, clamped: bool, size: int
+) -> None:
+    source = make(-1.0, 3.0, 1.5, law=law, clamped=clamped)
+    values = np.linspace(-2.0, 4.0, size)  # some outside
+    first, again, other = (source.draw(values, SeededEntropy(seed)) for seed in (5, 5, 6))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other) or size == 1
+    assert first.dtype == np.float64
+    assert first.min() >= -1.0
+    assert first.max() <= 3.0
+    index = (first + 1.0) / 4.0 * source.grid(0).intervals
+    assert np.array_equal(index, np.round(index))
+    assert (((first == -1.0) | (first == 3.0)).any()) == (clamped and size >= 10)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("clamped", [False, True])
+def test_oracle_and_kernel_agree(law: Law, clamped: bool) -> None:
+    """Two samples of one law, on a grid of 41 points; false alarm 1e-6."""
+    source = make(0.0, 4.0, 1.1, (0.1,), law, clamped=clamped)
+    values = np.full(LARGE, 0.7)
+    entropy = SeededEntropy(12)
+    small = np.concatenate([source.draw(part, entropy) for part in np.split(values, 6)])
+    assert small.size == LARGE
+    large = source.draw(np.full(20 * LARGE, 0.7), entropy)
+    assert set(np.unique(small)) <= set(np.unique(large))
+    assert stats.ks_2samp(small, large).pvalue > 1e-6
+
+
+def joint_box(*, clamped: bool = False, law: Law = "normal") -> Sampler:
+    """Narrow, wide, integral, subnormal and huge coordinates side by side."""
+    return make(
+        [0.0, 0.0, 0.0, 0.0, 1e9, -(2.0**1005)],
+        [1.0, 1.0, 10.0, 1e-310, 1e9 + 1, 2.0**1005],
+        [100.0, 0.2, 3.0, 1e-310, 0.5, 2.0**1004],
+        (None, None, 3.0, None, 0.25, None),
+        law,
+        clamped=clamped,
+    )
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("clamped", [False, True])
+@pytest.mark.parametrize("rows", [3, 400])
+def test_joint_boxes_mix_narrow_wide_and_unusable_coordinates(
+    law: Law, clamped: bool, rows: int
+) -> None:
+    source = joint_box(clamped=clamped, law=law)
+    values = np.tile(source.lower + (source.upper - source.lower) * 0.3, (rows, 1))
+    answers = source.draw(values, SeededEntropy(13))
+    assert answers.shape == (rows, 6)
+    assert answers.dtype == np.float64
+    assert np.all((answers >= source.lower) & (answers <= source.upper))
+    assert set(answers[:, 2].tolist()) <= {0.0, 3.0, 6.0, 9.0}
+    assert set(answers[:, 4].tolist()) <= {1e9 + k / 4 for k in range(5)}
+    if rows > 100:
+        assert len(set(answers[:, 2].tolist())) == 4
+        for j in (0, 1, 3, 4, 5):
+            span = answers[:, j] / 2 - source.lower[j] / 2
+            part = span / (source.upper[j] / 2 - source.lower[j] / 2)
+            assert part.min() < 0.2
+            assert part.max() > 0.7
+            edges = ((part == 0) | (part == 1)).any()
+            assert edges or not clamped
+
+
+def test_the_unusable_coordinates_of_that_box_are_the_extreme_ones() -> None:
+    plan = joint_box()._plan
+    assert plan.usable.tolist() == [True, True, True, False, True, False]
+    assert plan.narrow[:2].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("step", [1e-300, 1e-290])
+def test_steps_as_small_as_doubles_allow_are_served(step: float) -> None:
+    source = make(0.0, 10 * step, 3 * step, (step,))
+    answers = source.draw(np.full(LARGE, 5 * step), SeededEntropy(14))
+    assert len(set(answers.tolist())) == 11
+
+
+@pytest.mark.parametrize("size", [10, LARGE])
+def test_a_step_grid_gives_exactly_its_points(size: int) -> None:
+    values = np.linspace(0.0, 10.0, size)
+    three = make(0.0, 10.0, 300.0, (3.0,)).draw(values, SeededEntropy(15))
+    assert three.dtype == np.int64
+    assert set(three.tolist()) <= {0, 3, 6, 9}
+    two = make(0.0, 10.0, 5.0, (10.0,)).draw(values, SeededEntropy(15))
+    assert set(two.tolist()) <= {0, 10}
+    tenths = make(0.0, 1.0, 0.5, (0.1,)).draw(values / 10, SeededEntropy(15))
+    assert tenths.dtype == np.float64
+    assert set(tenths.tolist()) <= {k / 10 for k in range(11)}
+    if size > 100:
+        assert (len(set(three.tolist())), len(set(two.tolist()))) == (4, 2)
+        assert len(set(tenths.tolist())) == 11
+
+
+def test_integers_of_all_coordinates_give_integers_and_one_float_gives_floats() -> None:
+    both = make([0, 0], [5, 9], [2, 2], (1.0, 3.0))
+    assert both.draw(np.zeros((LARGE, 2)), SeededEntropy(1)).dtype == np.int64
+    assert both.draw(np.zeros((2, 2)), SeededEntropy(1)).dtype == np.int64
+    mixed = make([0, 0], [5, 9], [2, 2], (1.0, None))
+    assert mixed.draw(np.zeros((LARGE, 2)), SeededEntropy(1)).dtype == np.float64
+
+
+@pytest.mark.parametrize("size", [8, LARGE])
+@pytest.mark.parametrize("kind", [np.float32, np.int16, np.uint8, np.float64])
+def test_any_kind_of_number_is_accepted_and_means_its_value(size: int, kind: type) -> None:
+    source = make(0.0, 3.0, 1.0)
+    given = (np.arange(size) % 5).astype(kind)
+    before = given.copy()
+    answers = source.draw(given, SeededEntropy(16))
+    assert np.array_equal(given, before)
+    assert np.array_equal(answers, source.draw(given.astype(np.float64), SeededEntropy(16)))
+
+
+@pytest.mark.parametrize("size", [8, LARGE])
+def test_read_only_and_strided_arrays_give_the_same_answers_and_stay_as_they_are(
+    size: int,
+) -> None:
+    source = make([0.0, 0.0], [3.0, 1.0], [1.0, 50.0])
+    plain = np.random.default_rng(1).random((size, 2))
+    expected = source.draw(plain.copy(), SeededEntropy(17))
+    locked = plain.copy()
+    locked.setflags(write=False)
+    wide = np.repeat(plain, 2, axis=1)
+    for given in (locked, wide[:, ::2], np.asfortranarray(plain), plain[::-1][::-1]):
+        before = given.copy()
+        assert np.array_equal(source.draw(given, SeededEntropy(17)), expected)
+        assert np.array_equal(given, before)
+    one = make(0.0, 3.0, 1.0)
+    locked = plain[:, 0].copy()
+    locked.setflags(write=False)
+    expected = one.draw(plain[:, 0].copy(), SeededEntropy(18))
+    for given in (locked, plain[:, 0]):
+        assert np.array_equal(one.draw(given, SeededEntropy(18)), expected)
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 2)])
+def test_nothing_in_gives_nothing_out(shape: tuple[int, ...]) -> None:
+    bounds = ([0.0, 0.0], [1.0, 1.0], [1.0, 1.0]) if shape[-1] == 2 else (0.0, 1.0, 1.0)
+    answers = make(*bounds).draw(np.zeros(shape), SeededEntropy(1))
+    assert answers.shape == shape
+
+
+def test_values_outside_the_box_are_answered_as_its_bounds_are() -> None:
+    source = make(-1.0, 1.0, 0.7)
+    far = np.tile([-1e308, -5.0, 1.7e308, 1.5], LARGE)
+    near = np.clip(far, -1.0, 1.0)
+    seeds = SeededEntropy(19), SeededEntropy(19)
+    assert np.array_equal(source.draw(far, seeds[0]), source.draw(near, seeds[1]))
+
+
+def test_large_jobs_in_threads_are_complete_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sampler, "_SHARE", 1 << 12)
+    monkeypatch.setattr(sampler, "_cores", lambda: 3)
+    answers = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
+    assert np.all((answers > 0.4) & (answers < 0.6))
+    assert np.unique(answers).size > answers.size - 10
+
+
+def test_a_trial_that_refine_refuses_is_continued_by_the_oracle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = []
+
+    def oracle(*arguments: object, **_: object) -> int:
+        drawn.append(arguments)
+        return 7
+
+    monkeypatch.setattr(sampler, "refine", lambda **_: None)
+    monkeypatch.setattr(reference, "draw", oracle)
+    answers = make(0.0, 10.0, 4.0, (1.0,), caution=1.0).draw(np.full(LARGE, 5.0), SeededEntropy(2))
+    assert drawn
+    assert set(answers.tolist()) == {7}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("scale", [2.0**-30, 2.0**20, 2.0**200])
+def test_clamped_noise_of_any_scale_hits_the_bounds_as_often_as_it_should(
+    law: Law, scale: float
+) -> None:
+    values = np.full(20_000, 1.0)
+    answers = make(0.0, 1.0, scale, law=law, clamped=True).draw(values, SeededEntropy(20))
+    at_upper = (answers == 1.0).mean()
+    assert abs(at_upper - 0.5) < 5 * 0.5 / math.sqrt(values.size)
+    at_lower = (answers == 0.0).mean()
+    assert abs(at_lower - (0.5 if scale > 1 else 0.0)) < 5 * 0.5 / math.sqrt(values.size)
+
+
+def test_bits_that_cannot_tell_a_bound_from_the_inside_are_shared_by_both_bounds() -> None:
+    """With noise of 2**80 widths, one word in 2**64 is in doubt for both bounds at once.
+
+    Whatever bits follow, U < 1/2 must give the lower bound and U > 1/2 the upper one, save for a
+    chance of about 2**-16: never the inside, as two unrelated continuations would.
+    """
+
+    class Doubtful(SeededEntropy):
+        def words(self, count: int) -> NDArray[np.uint64]:
+            return np.full(count, (1 << 63) - 1, np.uint64)
+
+    source = make(0.0, 1.0, 2.0**80, (1.0,), clamped=True)
+    indices = np.full(200, -3.0)
+    source._fill_bounds(np.full(200, 0.5), np.zeros(200, np.intp), indices, Doubtful(3))
+    assert (indices == 0).mean() > 0.9  # U in [1/2 - 2**-64, 1/2)
