@@ -184,12 +184,17 @@ NEARLY_ALL_ON_ONE_CAPPED = Problem(
     21.378070011807143,
     "width",
 )
+# A bound that is multiplied by the width rather than by the radius would be lost in rounding.
+SMALL_SHARE_OF_EQUAL_WIDTHS = Problem(
+    (0.0,) * 5, (1.0,) * 5, "L1", 0.0031622776601683794, (1.0,) * 5, 1.0
+)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(problems())
 @example(NEARLY_ALL_ON_ONE)
 @example(NEARLY_ALL_ON_ONE_CAPPED)
+@example(SMALL_SHARE_OF_EQUAL_WIDTHS)
 def test_epsilon_never_exceeds_the_request_in_doubles_or_in_balls(problem: Problem) -> None:
     mechanism = problem.calibrated()
     fresh = problem.at(mechanism.sigma)
@@ -197,7 +202,7 @@ def test_epsilon_never_exceeds_the_request_in_doubles_or_in_balls(problem: Probl
     assert fresh.certificate().epsilon <= fresh.epsilon <= problem.epsilon
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(problems())
 @example(NEARLY_ALL_ON_ONE)
 @example(NEARLY_ALL_ON_ONE_CAPPED)
@@ -210,7 +215,7 @@ def test_a_sigma_smaller_by_1e_12_would_break_the_promise(problem: Problem) -> N
     assert proved_epsilon_from_below(problem, smaller.sigma) > arb(problem.epsilon)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(scales=(-300, 300), dimensions=(1, 1)))
 @example(Problem((0.0,), (4.664015343985425e-162,), "L2", 1.5756983789019212e-162, (1.0,), 2.8e-9))
 @example(Problem((0.0,), (1e-300,), "L2", 1e-301, (1.0,), 1.0))
@@ -219,15 +224,25 @@ def test_intervals_of_any_width_calibrate_alike(problem: Problem) -> None:
     check_both_sides(problem)
 
 
-@settings(max_examples=80)
-@given(problems(scales=(-300, 300), dimensions=(2, 6)))
-@example(Problem((0.0, 0.0), (1e200, 3e200), "L2", 1e199, (1.0, 1.0), 1.0))
-@example(Problem((0.0, 0.0), (1e-200, 3e-200), "L2", 1e-201, (1.0, 1.0), 1.0))
-@example(Problem((0.0, 0.0), (1e-200, 3e-200), "L1", 1e-201, (1.0, 1.0), 1.0, "width"))
-@example(Problem((0.0, 0.0), (1e130, 3e130), "L2", 1e129, (1.0, 1.0), 1.0))
-@example(Problem((0.0, 0.0), (1e200, 3e200), "PerCoordinate", 1.0, (1e199, 2e199), 1.0))
-def test_boxes_of_any_width_calibrate_alike(problem: Problem) -> None:
+@settings(max_examples=60)
+@given(problems(scales=(-93, 99), dimensions=(2, 6)))
+@example(Problem((0.0, 0.0), (1e98, 3e98), "L2", 1e97, (1.0, 1.0), 1.0))
+@example(Problem((0.0, 0.0), (1e98, 3e98), "L2", 1e80, (1.0, 1.0), 1e-9, "width"))
+@example(Problem((0.0, 0.0), (1e-98, 3e-98), "L2", 1e-116, (1.0, 1.0), 1e3))
+@example(Problem((0.0, 0.0), (1e-98, 3e-98), "L1", 1e-99, (1.0, 1.0), 1.0, "width"))
+@example(Problem((0.0, 0.0), (1e98, 3e98), "PerCoordinate", 1.0, (1e97, 2e97), 1.0))
+def test_boxes_of_widths_from_1e_99_to_1e99_calibrate_alike(problem: Problem) -> None:
     check_both_sides(problem)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-120, 1e120, 1e200, 1e300])
+def test_boxes_beyond_that_are_refused_by_name(scale: float, kind: str, scaling: str) -> None:
+    caps = (0.1 * scale, 0.2 * scale)
+    problem = Problem((0.0, 0.0), (scale, 3 * scale), kind, 0.15 * scale, caps, 1.0, scaling)
+    with pytest.raises(ib.ArgumentError, match="domain must have widths"):
+        problem.calibrated()
 
 
 def check_both_sides(problem: Problem) -> None:
@@ -238,7 +253,35 @@ def check_both_sides(problem: Problem) -> None:
     assert proved_epsilon_from_below(problem, smaller) > arb(problem.epsilon)
 
 
-@settings(max_examples=80)
+@settings(max_examples=100)
+@given(problems(dimensions=(2, 6)), st.lists(st.floats(-3, 2), min_size=6, max_size=6))
+@example(
+    Problem((0.0, 0.0), (15902.562920375301, 3800036.69618997), "L2", 0.51, (1.0, 1.0), 1.0),
+    [-2.2, -2.9, 0, 0, 0, 0],
+)
+@example(
+    Problem(
+        (0.0, 0.0, 0.0),
+        (0.135, 349.04, 0.096),
+        "L2 & PerCoordinate",
+        5.02e-5,
+        (3.5976e-9, 5.1334e-5, 5.1658e-9),
+        1.0,
+    ),
+    [-2.46, -2.74, -4.74, 0, 0, 0],
+)
+def test_epsilon_is_exact_for_any_noise_not_only_a_calibrated_one(
+    problem: Problem, exponents: list[float]
+) -> None:
+    sigma = max(problem.box.widths) * 10 ** np.array(exponents[: len(problem.lower)])
+    mechanism = problem.at(sigma)
+    least = proved_epsilon_from_below(problem, sigma)
+    proved = mechanism.certificate().epsilon
+    assert least <= arb(proved)
+    assert proved <= mechanism.epsilon <= float(least) * (1 + 1e-12)
+
+
+@settings(max_examples=60)
 @given(problems())
 def test_calibration_and_epsilon_are_inverse_both_ways(problem: Problem) -> None:
     mechanism = problem.calibrated()
@@ -248,7 +291,7 @@ def test_calibration_and_epsilon_are_inverse_both_ways(problem: Problem) -> None
     np.testing.assert_allclose(again.sigma, mechanism.sigma, rtol=1e-12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(), st.integers(-60, 60))
 def test_scaling_by_a_power_of_two_scales_sigma_exactly(problem: Problem, exponent: int) -> None:
     sigma = problem.calibrated().sigma
@@ -256,7 +299,7 @@ def test_scaling_by_a_power_of_two_scales_sigma_exactly(problem: Problem, expone
     assert np.array_equal(scaled, np.multiply(sigma, 2.0**exponent))
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(), powers_of_ten(-6, 6))
 def test_scaling_box_and_sensitivity_scales_sigma(problem: Problem, factor: float) -> None:
     problem = replace(problem, lower=(0.0,) * len(problem.lower), upper=tuple(problem.box.widths))
@@ -265,7 +308,7 @@ def test_scaling_box_and_sensitivity_scales_sigma(problem: Problem, factor: floa
     np.testing.assert_allclose(scaled, np.multiply(sigma, factor), rtol=SLACK)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems())
 def test_reflecting_the_box_changes_nothing(problem: Problem) -> None:
     lower, upper = (tuple(-x for x in side) for side in (problem.upper, problem.lower))
@@ -273,7 +316,7 @@ def test_reflecting_the_box_changes_nothing(problem: Problem) -> None:
     assert np.array_equal(mirrored.calibrated().sigma, problem.calibrated().sigma)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(), st.lists(st.integers(1, 10**6), min_size=6, max_size=6), st.integers(-49, 49))
 def test_translating_the_box_changes_nothing(
     problem: Problem, widths: list[int], power: int
@@ -286,7 +329,7 @@ def test_translating_the_box_changes_nothing(
     assert np.array_equal(here.calibrated().sigma, there.calibrated().sigma)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(dimensions=(2, 6)), st.randoms(use_true_random=False))
 def test_permuting_coordinates_permutes_sigma(problem: Problem, random: Any) -> None:
     order = list(range(len(problem.lower)))
@@ -296,7 +339,7 @@ def test_permuting_coordinates_permutes_sigma(problem: Problem, random: Any) -> 
     np.testing.assert_allclose(permuted, sigma[order], rtol=SLACK)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(scalings=("isotropic",)), st.floats(1, 10) | st.floats(1, 1 + 1e-9))
 def test_more_sensitivity_never_lowers_sigma(problem: Problem, factor: float) -> None:
     more = replace(
@@ -305,7 +348,7 @@ def test_more_sensitivity_never_lowers_sigma(problem: Problem, factor: float) ->
     assert more.calibrated().sigma >= problem.calibrated().sigma * (1 - SLACK)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(), st.floats(0.01, 1) | st.floats(1 - 1e-9, 1))
 def test_a_smaller_epsilon_never_lowers_sigma(problem: Problem, factor: float) -> None:
     sigma = problem.calibrated().sigma
@@ -313,7 +356,7 @@ def test_a_smaller_epsilon_never_lowers_sigma(problem: Problem, factor: float) -
     assert (np.asarray(stricter) >= np.multiply(sigma, 1 - SLACK)).all()
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problems(scalings=("isotropic",)), powers_of_ten(-6, 1), st.floats(0.05, 2))
 def test_one_more_dimension_never_lowers_sigma(
     problem: Problem, relative: float, share: float

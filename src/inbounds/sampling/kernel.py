@@ -20,6 +20,8 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from inbounds.sampling.strips import HALF_MASS, STRIPS, Law, strips
 
@@ -34,7 +36,7 @@ _LEFT = np.concatenate([table.edges[:-1] for table in _TABLES])
 _WIDTH = np.concatenate([table.widths for table in _TABLES])
 _HEIGHT = tuple(table.height for table in _TABLES)
 _MASS = tuple(HALF_MASS[law] for law in LAWS)
-_DIGEST = hashlib.sha256(_LEFT.tobytes() + _WIDTH.tobytes()).hexdigest()
+_DIGEST = int(hashlib.sha256(_LEFT.tobytes() + _WIDTH.tobytes()).hexdigest()[:15], 16)
 _SPARE, _EXCESS = 1.25, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
 
 _LOG2_E = 1.4426950408889634
@@ -53,19 +55,35 @@ _AS_INTEGER = np.uint64(0x4330000000000000)  # the exponent of 2**52
 _AS_FRACTION = np.uint64(0x3FF0000000000000)  # the exponent of 1
 
 _inline = numba.njit(inline="always", error_model="numpy")
-_strict = numba.njit(nogil=True, error_model="numpy", cache=True)
-_fused = numba.njit(nogil=True, error_model="numpy", cache=True, fastmath={"contract"})
+_compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+
+@intrinsic
+def _fma(context, x, y, z):
+    """Return x * y + z with one rounding, in one instruction.
+
+    Written out, since a compiler left to fuse what it likes could round the choice of strips
+    differently in two places.
+    """
+    signature = types.float64(types.float64, types.float64, types.float64)
+    return signature, lambda _, builder, __, arguments: builder.fma(*arguments)
 
 
 @_inline
-def _exp(x: float) -> float:
+def _exp(x):
     """Return e**x for -700 <= x <= 0 with a relative error below 2**-36, without branches."""
-    shifted = x * _LOG2_E + _ROUNDER
+    shifted = _fma(x, _LOG2_E, _ROUNDER)
     n = shifted - _ROUNDER
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    s = r * r
-    high = 1 / 720 + r * (1 / 5040) + s * (1 / 40320 + r * (1 / 362880))
-    p = 1.0 + r + s * (0.5 + r * (1 / 6) + s * (1 / 24 + r * (1 / 120) + s * high))
+    r = _fma(n, -_LN2_LOW, _fma(n, -_LN2_HIGH, x))
+    p = _fma(r, 1 / 362880, 1 / 40320)
+    p = _fma(p, r, 1 / 5040)
+    p = _fma(p, r, 1 / 720)
+    p = _fma(p, r, 1 / 120)
+    p = _fma(p, r, 1 / 24)
+    p = _fma(p, r, 1 / 6)
+    p = _fma(p, r, 0.5)
+    p = _fma(p, r, 1.0)
+    p = _fma(p, r, 1.0)
     bits = np.float64(shifted).view(np.int64)
     return p * np.int64((bits + np.int64(1023)) << np.int64(52)).view(np.float64)
 
@@ -76,8 +94,8 @@ def _shares(which, left, right):
     if which == 1:
         return 1.0 - _exp(max(-left, -700.0)), 1.0 - _exp(max(-right, -700.0))
     s, t = min(left, 20.0), min(right, 20.0)
-    p = 1.0 + s * (1.968540e-1 + s * (1.151945e-1 + s * (3.43654e-4 + s * 1.95269e-2)))
-    q = 1.0 + t * (1.968540e-1 + t * (1.151945e-1 + t * (3.43654e-4 + t * 1.95269e-2)))
+    p = _fma(s, _fma(s, _fma(s, _fma(s, 1.95269e-2, 3.43654e-4), 1.151945e-1), 1.96854e-1), 1.0)
+    q = _fma(t, _fma(t, _fma(t, _fma(t, 1.95269e-2, 3.43654e-4), 1.151945e-1), 1.96854e-1), 1.0)
     p *= p
     q *= q
     p *= p
@@ -134,11 +152,11 @@ def _decide(which, narrow, a, b, strip, thin, share, u, stretch, span, caution):
     else:
         width, left = _WIDTH[_OFFSET[which] + strip], _LEFT[_OFFSET[which] + strip]
         weight = width * (_HEIGHT[which] * _TWO_32)
-    z = left + width * inside
+    z = _fma(width, inside, left)
     exponent = -0.5 * z * z if which == 0 else -abs(z)
     chance = weight * _exp(max(exponent, -700.0)) * thin
-    x = share * span + stretch * z
-    margin = span * 2.0**-48 + stretch * width * 2.0**-50 + caution
+    x = _fma(stretch, z, share * span)
+    margin = _fma(stretch * 2.0**-50, width, span * 2.0**-48 + caution)
     y = x + 0.5
     index = np.floor(y)
     part = y - index
@@ -161,35 +179,23 @@ def loops(law: Law, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]
 
 
 def _make(which, narrow, joint, digest):
-    @_strict
-    def choose_tile(words, values, lower, per_width, u, target, start, tile, shares, strip, thin):
-        for i in range(tile):
-            k = start + i if joint else 0
-            shares[i] = min(max((values[start + i] - lower[k]) * per_width[k], 0.0), 1.0)
-            strip[i], thin[i] = _choose(which, narrow, words[start + i], shares[i], u[k], target[k])
-
-    @_strict
-    def choose(a, value, lower, per_width, u, target):
-        share = min(max((value - lower) * per_width, 0.0), 1.0)
-        strip, thin = _choose(which, narrow, a, share, u, target)
-        return share, strip, thin
-
-    @_fused
+    @_compiled
     def attempt(words, values, lower, per_width, u, target, stretch, span, caution, indices):
         """Try every value once, with words[i] and words[size + i].
 
         Strips are chosen for a tile of values before any table is read: in one loop the compiler
-        would do the arithmetic of the choice one value at a time. That choice is rounded step by
-        step (`_strict`), so that everybody who repeats it finds the same strips; what decides
-        keeps a margin, and may fuse products with sums.
+        would do the arithmetic of the choice one value at a time.
         """
-        size = values.size
+        size = values.size if digest else 0  # always true; it puts the digest in the key
         shares, strip, thin = np.empty(_TILE), np.empty(_TILE, np.int64), np.empty(_TILE)
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
-            choose_tile(
-                words, values, lower, per_width, u, target, start, tile, shares, strip, thin
-            )
+            for i in range(tile):
+                k = start + i if joint else 0
+                shares[i] = min(max((values[start + i] - lower[k]) * per_width[k], 0.0), 1.0)
+                strip[i], thin[i] = _choose(
+                    which, narrow, words[start + i], shares[i], u[k], target[k]
+                )
             for i in range(tile):
                 k = start + i if joint else 0
                 a, b = words[start + i], words[size + start + i]
@@ -207,7 +213,7 @@ def _make(which, narrow, joint, digest):
                     caution,
                 )
 
-    @_fused
+    @_compiled
     def settle(
         words,
         values,
@@ -230,7 +236,7 @@ def _make(which, narrow, joint, digest):
         end, or where words or room for the list ran out.
         """
         size, found = values.size, 0
-        assert digest
+        position = position if digest else size  # always true; it puts the digest in the key
         for i in range(position, size):
             if indices[i] >= 0:
                 continue
@@ -246,7 +252,8 @@ def _make(which, narrow, joint, digest):
                 k = i if joint else 0
                 a, b = words[spare], words[spare + 1]
                 spare += 2
-                share, strip, thin = choose(a, values[i], lower[k], per_width[k], u[k], target[k])
+                share = min(max((values[i] - lower[k]) * per_width[k], 0.0), 1.0)
+                strip, thin = _choose(which, narrow, a, share, u[k], target[k])
                 indices[i] = _decide(
                     which, narrow, a, b, strip, thin, share, u[k], stretch[k], span[k], caution
                 )
@@ -258,14 +265,14 @@ def _make(which, narrow, joint, digest):
     return attempt, settle
 
 
-@_strict
+@_compiled
 def propose(which, narrow, value, lower, per_width, u, target):
     """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
     share = min(max((value - lower) * per_width, 0.0), 1.0)
     return _proposal(which, narrow, share, u, target)
 
 
-@_strict
+@_compiled
 def least_acceptance(which, narrow, u):
     """Return about the least chance of acceptance over all values, for each width u."""
     least = np.ones(u.size)

@@ -53,7 +53,10 @@ class Plan:
             for kind in (False, True):
                 some = (narrow == kind) & usable
                 target[some] = _EVEN * least_acceptance(which, kind, u[some])
-        return cls(law, (lower, per_width, u, target, stretch, span), narrow, usable)
+        plan = cls(law, (lower, per_width, u, target, stretch, span), narrow, usable)
+        if usable.any():
+            plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
+        return plan
 
     def indices(
         self,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import mpmath
+import numba
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
@@ -332,7 +333,7 @@ def test_without_the_margin_of_position_the_same_words_do_find_mistakes(law: Law
 def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
     law: Law, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The interpreted twin of the kernel decides the same words, with and without the margin."""
+    """Compiled anew, the decision takes the margin that the module has at that moment."""
     rng = np.random.default_rng(5)
     setting = Setting(law, -1.1, 2.3, 1.7)
     assert not setting.plan.narrow[0]
@@ -346,24 +347,14 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
     truth = [setting.verdict(value, a, b) for a, b in words]
 
     def wrong() -> int:
+        decide = numba.njit(kernel._decide.py_func, error_model="numpy")
         count = 0
         for (a, b), right in zip(words, truth, strict=True):
             strip = first + ((a >> 32) * many >> 32)
             share = (value - lower) * per_width
-            found = kernel._decide.py_func(
-                which,
-                False,
-                np.uint64(a),
-                np.uint64(b),
-                strip,
-                thin,
-                share,
-                u,
-                stretch,
-                span,
-                0.0,
-            )
-            count += found != UNSURE and found != right
+            place = which, False, np.uint64(a), np.uint64(b), strip, thin
+            found = decide(*place, share, u, stretch, span, 0.0)
+            count += found not in {UNSURE, right}
         return count
 
     assert len(words) > 300
@@ -436,11 +427,11 @@ def test_at_every_edge_the_strips_proposed_reach_past_it_with_room_for_rounding(
     for k, edge in enumerate(edges[:-1], start=1):
         for x in (max(edge - 2.0**-16, 0.0), edge, math.nextafter(edge, math.inf)):
             u = max(x, 1e3)  # a value at distance x from one bound
-            first, many, _ = kernel._proposal.py_func(which, False, x / u, u, 1.0)
+            first, many, _ = kernel._proposal(which, False, x / u, u, 1.0)
             down, up = edges.index(0.0) + len(edges) - 1 - first, first + many - (len(edges) - 1)
             assert down >= k
             assert up >= 1
-        share = kernel._shares.py_func(which, edge, 0.0)[0]
+        share = kernel._shares(which, edge, 0.0)[0]
         with mpmath.workprec(100):
             true = mpmath.erf(edge / mpmath.sqrt(2)) if which == 0 else 1 - mpmath.exp(-edge)
             assert abs(share - true) < (4.7e-4, 2.0**-36)[which]

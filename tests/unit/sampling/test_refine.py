@@ -193,9 +193,7 @@ def test_a_v_that_starts_like_the_chance_is_settled_by_later_bits_of_both(
         low, high = (middle, high) if accepted(middle) else (low, middle)
     a, more = choosing(law, narrow, strip, low >> 64), low % (1 << 64)
     half = "1" + "0" * 63
-    below, above = (
-        Script(f"{more + off:064b}" + half, "0") for off in (-(1 << 40), 1 << 40)
-    )
+    below, above = (Script(f"{more + off:064b}" + half, "0") for off in (-(1 << 40), 1 << 40))
     assert run(law, setting, (a, place), below) is not None
     assert run(law, setting, (a, place), above) is None
     assert below.drawn == above.drawn == 128
@@ -243,7 +241,7 @@ def test_high_halves_that_would_favour_a_strip_are_refused(law: Law) -> None:
     assert spoilt
     refused = 0
     half = strips(law).count // 2
-    strip, place = place_of(law, setting, exact(setting[2]), 64)
+    strip, _ = place_of(law, setting, exact(setting[2]), 64)
     assert abs(strip - half) <= 1
     for choice in (strip - proposal_for(False, law)[0],):
         start = -(-(choice << 32) // many)
@@ -278,9 +276,7 @@ def test_is_beyond_compares_u_with_the_tail_and_draws_only_what_it_needs(
         digits = f"{int(mpmath.floor(tail * 2**192)):0192b}"
 
     def beyond(word: int, entropy: Script) -> bool:
-        return is_beyond(
-            value=-distance, bound=0.0, scale=1.0, law=law, word=word, entropy=entropy
-        )
+        return is_beyond(value=-distance, bound=0.0, scale=1.0, law=law, word=word, entropy=entropy)
 
     start = int(digits[:64], 2)
     assert beyond(start - 2, Script())

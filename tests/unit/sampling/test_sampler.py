@@ -31,9 +31,7 @@ def make(
 ) -> Sampler:
     sides = [np.atleast_1d(np.array(side, float)) for side in (lower, upper, scale)]
     steps = (None,) * sides[0].size if steps is None else steps
-    return Sampler(
-        law, *sides, steps, clamped=clamped, equal_time=equal_time, caution=caution
-    )
+    return Sampler(law, *sides, steps, clamped=clamped, equal_time=equal_time, caution=caution)
 
 
 def levels(law: Law, value: float, scale: float, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -42,9 +40,7 @@ def levels(law: Law, value: float, scale: float, cuts: NDArray[np.float64]) -> N
     return cdf
 
 
-def chances(
-    law: Law, value: float, scale: float, upper: int, clamped: bool
-) -> NDArray[np.float64]:
+def chances(law: Law, value: float, scale: float, upper: int, clamped: bool) -> NDArray[np.float64]:
     """Return the probabilities of 0..upper, by the definition."""
     cuts = np.arange(upper) + 0.5
     inner = levels(law, value, scale, cuts)
@@ -69,10 +65,13 @@ def test_large_jobs_follow_the_law_also_when_most_trials_go_through_refine(
     assert counts.size == 5
     expected = size * chances(law, value, scale, 4, clamped)
     kept = expected > 5
-    assert stats.chisquare(
-        np.append(counts[kept], counts[~kept].sum() + 1e-9),
-        np.append(expected[kept], expected[~kept].sum() + 1e-9),
-    ).pvalue > 1e-6
+    assert (
+        stats.chisquare(
+            np.append(counts[kept], counts[~kept].sum() + 1e-9),
+            np.append(expected[kept], expected[~kept].sum() + 1e-9),
+        ).pvalue
+        > 1e-6
+    )
     if caution == 0 and scale == 2.0:
         wrong = size * chances(law, value, scale * 1.1, 4, clamped)
         assert stats.chisquare(counts, wrong).pvalue < 1e-6
@@ -112,7 +111,8 @@ def test_small_and_large_jobs_stay_on_the_grid_and_repeat_with_the_seed(
     assert first.max() <= 3.0
     index = (first + 1.0) / 4.0 * source.grid(0).intervals
     assert np.array_equal(index, np.round(index))
-    assert (((first == -1.0) | (first == 3.0)).any()) == (clamped and size >= 10)
+    if size >= 10:
+        assert ((first == -1.0) | (first == 3.0)).any() == clamped
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -258,7 +258,7 @@ def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch.setattr(sampler, "_cores", lambda: 3)
     answers = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
     assert np.all((answers > 0.4) & (answers < 0.6))
-    assert np.unique(answers).size > answers.size - 10
+    assert np.unique(answers).size > answers.size - 60  # 9 are expected
 
 
 def test_a_trial_that_refine_refuses_is_continued_by_the_oracle(
@@ -290,18 +290,20 @@ def test_clamped_noise_of_any_scale_hits_the_bounds_as_often_as_it_should(
     assert abs(at_lower - (0.5 if scale > 1 else 0.0)) < 5 * 0.5 / math.sqrt(values.size)
 
 
-def test_bits_that_cannot_tell_a_bound_from_the_inside_are_shared_by_both_bounds() -> None:
-    """With noise of 2**80 widths, one word in 2**64 is in doubt for both bounds at once.
+@pytest.mark.parametrize(("word", "index"), [((1 << 63) - 1, 0.0), (1 << 63, 1.0)])
+def test_no_word_is_in_doubt_for_both_bounds(word: int, index: float) -> None:
+    """With noise of 2**80 widths the inside has a chance of 2**-81, all of it at U near 1/2.
 
-    Whatever bits follow, U < 1/2 must give the lower bound and U > 1/2 the upper one, save for a
-    chance of about 2**-16: never the inside, as two unrelated continuations would.
+    The words next to 1/2 need more bits, but each for one bound only: U < 1/2 is the lower one and
+    U > 1/2 the upper one, save for a chance of 2**-16.
     """
 
-    class Doubtful(SeededEntropy):
+    class Fixed(SeededEntropy):
         def words(self, count: int) -> NDArray[np.uint64]:
-            return np.full(count, (1 << 63) - 1, np.uint64)
+            return np.full(count, word, np.uint64)
 
     source = make(0.0, 1.0, 2.0**80, (1.0,), clamped=True)
-    indices = np.full(200, -3.0)
-    source._fill_bounds(np.full(200, 0.5), np.zeros(200, np.intp), indices, Doubtful(3))
-    assert (indices == 0).mean() > 0.9  # U in [1/2 - 2**-64, 1/2)
+    entropy, indices = Fixed(3), np.full(200, -3.0)
+    source._fill_bounds(np.full(200, 0.5), np.zeros(200, np.intp), indices, entropy)
+    assert (indices == index).mean() > 0.99
+    assert entropy._calls == 200  # one more chunk each

@@ -1,6 +1,7 @@
 """The table of strips: tiles the line, symmetric, and never asks for a chance above one."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_no_chance_of_acceptance_exceeds_one_and_the_height_wastes_nothing(law: 
     with ctx.workprec(200):
         chances = [
             exact(table.height) * (outer - inner) * log_density(law, arb(inner)).exp()
-            for inner, outer in zip(half[:-1], half[1:], strict=True)
+            for inner, outer in pairwise(half)
         ]
         assert all(chance <= 1 for chance in chances)
         assert any(chance > 1 - arb(2) ** -38 for chance in chances)
@@ -50,7 +51,7 @@ def test_widths_of_plain_strips_are_exact_and_the_others_start_where_little_is_l
     table = strips(law)
     half, widths = table.edges[table.count // 2 :], table.widths[table.count // 2 :]
     plain = widths <= widest
-    true = [exact(b) - exact(a) for a, b in zip(half[:-1].tolist(), half[1:].tolist(), strict=True)]
+    true = [exact(b) - exact(a) for a, b in pairwise(half.tolist())]
     assert [exact(width) for width in widths[plain].tolist()] == [
         width for width, is_plain in zip(true, plain.tolist(), strict=True) if is_plain
     ]
