@@ -58,7 +58,9 @@ def main() -> None:
     proof.check()
     low, high = m.interval(truth, 0.95)
     console.print(f"\n{m!r}")
-    console.print(f"certified    epsilon <= {proof.epsilon:.17g} ({proof.precision} bits, re-checked)")
+    console.print(
+        f"certified    epsilon <= {proof.epsilon:.17g} ({proof.precision} bits, re-checked)"
+    )
     console.print(f"truth        connectivity {truth[0]:.3f}, degree {truth[1]:.3f}")
     console.print(f"private      connectivity {answer[0]:.3f}, degree {answer[1]:.3f}")
     better = m.denoise(answer)

@@ -77,6 +77,8 @@ class Sensitivity:
             caps = np.minimum(caps, part.bound)
         if dimension == 1:  # every norm is the absolute value
             return Reach(np.minimum(caps, radius), None, np.inf)
+        if order == 1:  # one coordinate may take it all; of an l2 norm none quite does
+            caps = np.minimum(caps, radius)
         return Reach(caps, order, radius)
 
     def within(self, widths: Floats) -> Reach:

@@ -183,7 +183,7 @@ def test_caps_are_bounds_on_coordinates_one_by_one(
     ("sensitivity", "caps", "order", "radius"),
     [
         (L2(3), [math.inf, math.inf], 2, 3),
-        (L1(3), [math.inf, math.inf], 1, 3),
+        (L1(3), [3, 3], 1, 3),
         (LInf(3), [3, 3], None, math.inf),
         (PerCoordinate(3), [3, 3], None, math.inf),
         (PerCoordinate([4, 20]), [4, 20], None, math.inf),
@@ -207,7 +207,7 @@ def test_limits_are_what_was_stated(
         (L2(3), [10, 8], 2, 3, 3),
         (L2(9), [10, 8], 2, 9, 9),
         (L2(13), [10, 8], None, math.inf, math.hypot(10, 8)),  # no two points are that far apart
-        (L1(9), [10, 8], 1, 9, 9),
+        (L1(9), [9, 8], 1, 9, 9),
         (L1(18), [10, 8], None, math.inf, math.hypot(10, 8)),
         (LInf(9), [9, 8], None, math.inf, math.hypot(9, 8)),
         (LInf(99), [10, 8], None, math.inf, math.hypot(10, 8)),

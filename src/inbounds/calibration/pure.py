@@ -9,7 +9,7 @@ from inbounds._check import Floats
 from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError
-from inbounds.sensitivity import Sensitivity
+from inbounds.sensitivity import Reach, Sensitivity
 
 Method = Literal["exact", "paper", "liu"]
 Scaling = Literal["isotropic", "width"]
@@ -37,12 +37,16 @@ def sigma_for_epsilon(
         if reach.order is not None:
             return smallest_sigma(widths, reach, widths, epsilon)
         sigma = split_by_width(widths, reach.caps, epsilon)
-    elif method == "paper":
-        sigma = np.full_like(widths, paper.sigma(widths, reach.diameter, epsilon))
-    elif method == "liu":
-        sigma = np.full_like(widths, liu.sigma(widths, reach, epsilon))
-    else:
+    elif method == "exact":
         return smallest_sigma(widths, reach, np.ones_like(widths), epsilon)
+    else:
+        unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
+        small = Reach(reach.caps / unit, reach.order, reach.radius / unit)
+        if method == "paper":
+            scale = paper.sigma(widths / unit, small.diameter, epsilon)
+        else:
+            scale = liu.sigma(widths / unit, small, epsilon)
+        sigma = np.full_like(widths, scale * unit)
     loss = pure_loss(widths, reach, sigma)
     while loss.epsilon > epsilon:  # only by rounding, where a method is (nearly) tight
         sigma = sigma * (1 + max(2.0**-50, math.log(loss.epsilon / epsilon)))

@@ -108,9 +108,10 @@ def _fill_l2(
         if abs(found - wanted) <= _MET * found or high - low <= 1e-15 * nu:
             break
         low, high = (nu, high) if found > wanted else (low, nu)
-        descent = float(count[free] @ (free_change**2 * variance[free] / (curvature + tilt)))
-        solvable = wanted > 0 and descent > 0
-        step = (np.sqrt(found / wanted) - 1) * found / descent if solvable else np.inf
+        part = free_change / radius
+        descent = float(count[free] @ (part * part * variance[free] / (curvature + tilt)))
+        excess = np.sqrt(found / wanted) - 1 if wanted > 0 else np.inf
+        step = excess * (found / radius**2) / descent if descent > 0 else np.inf
         nu = _inside(nu + step, low, high)
     change = cap.copy()
     if found > 0:  # meet the norm exactly: what is missing would count in full

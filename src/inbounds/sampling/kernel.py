@@ -30,14 +30,15 @@ NARROW = {"normal": 0.42, "laplace": 0.05}  # windows up to this width are one s
 
 LAWS: tuple[Law, ...] = ("normal", "laplace")
 _TABLES = tuple(strips(law) for law in LAWS)
-_OFFSET = (0, _TABLES[0].count)
+_OFFSET = (0, _TABLES[0].count // 2)
+_MIDDLE = tuple(table.count // 2 for table in _TABLES)
 _HALF = tuple(float(table.count // 2) for table in _TABLES)
-_LEFT = np.concatenate([table.edges[:-1] for table in _TABLES])
-_WIDTH = np.concatenate([table.widths for table in _TABLES])
+_INNER = np.concatenate([table.edges[table.count // 2 : -1] for table in _TABLES])
+_WIDTH = np.concatenate([table.widths[table.count // 2 :] for table in _TABLES])
 _HEIGHT = tuple(table.height for table in _TABLES)
 _MASS = tuple(HALF_MASS[law] for law in LAWS)
-_DIGEST = int(hashlib.sha256(_LEFT.tobytes() + _WIDTH.tobytes()).hexdigest()[:15], 16)
-_SPARE, _EXCESS = 1.25, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
+_DIGEST = int(hashlib.sha256(_INNER.tobytes() + _WIDTH.tobytes()).hexdigest()[:15], 16)
+_SPARE, _EXCESS = 1.05, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -89,17 +90,27 @@ def _exp(x):
 
 
 @_inline
+def _sixteenth_root(x):
+    """Return the sixteenth root of 1/(1 - erf(x/√2)), so that the share is good to 4e-7."""
+    t = x * 0.7071067811865476
+    p = _fma(t, 4.30638e-5, 2.765672e-4)
+    p = _fma(p, t, 1.520143e-4)
+    p = _fma(p, t, 9.2705272e-3)
+    p = _fma(p, t, 4.22820123e-2)
+    p = _fma(p, t, 7.05230784e-2)
+    return _fma(p, t, 1.0)
+
+
+@_inline
 def _shares(which, left, right):
     """Return about the shares of each half of the density's mass within two distances."""
     if which == 1:
         return 1.0 - _exp(max(-left, -700.0)), 1.0 - _exp(max(-right, -700.0))
-    s, t = min(left, 20.0), min(right, 20.0)
-    p = _fma(s, _fma(s, _fma(s, _fma(s, 1.95269e-2, 3.43654e-4), 1.151945e-1), 1.96854e-1), 1.0)
-    q = _fma(t, _fma(t, _fma(t, _fma(t, 1.95269e-2, 3.43654e-4), 1.151945e-1), 1.96854e-1), 1.0)
-    p *= p
-    q *= q
-    p *= p
-    q *= q
+    p, q = _sixteenth_root(min(left, 20.0)), _sixteenth_root(min(right, 20.0))
+    p, q = p * p, q * q
+    p, q = p * p, q * q
+    p, q = p * p, q * q
+    p, q = p * p, q * q
     both = 1.0 / (p * q)
     return 1.0 - q * both, 1.0 - p * both
 
@@ -142,17 +153,23 @@ def _choose(which, narrow, a, share, u, target):
 def _decide(which, narrow, a, b, strip, thin, share, u, stretch, span, caution):
     """Return a grid index, or REFUSED, or UNSURE.
 
-    The low half of `a` decides acceptance, `b` is the place in the strip. `stretch` is the scale
+    The low half of `a` decides acceptance, `b` is the place in the strip. Tables hold one side:
+    half as long, and every value reads the same part of them. `stretch` is the scale
     and `span` the width, both in grid steps.
     """
     v = np.uint64((a & _LOW_32) | _AS_INTEGER).view(np.float64) - _TWO_52
     inside = np.uint64((b >> _U(12)) | _AS_FRACTION).view(np.float64) - 1.0
     if narrow:
-        width, left, weight = u, -share * u, _TWO_32
+        width, weight = u, _TWO_32
+        z = _fma(width, inside, -share * u)
     else:
-        width, left = _WIDTH[_OFFSET[which] + strip], _LEFT[_OFFSET[which] + strip]
+        outward = strip - _MIDDLE[which]
+        right = outward >= 0
+        outward = _OFFSET[which] + (outward if right else -1 - outward)
+        width, inner = _WIDTH[outward], _INNER[outward]
         weight = width * (_HEIGHT[which] * _TWO_32)
-    z = _fma(width, inside, left)
+        z = _fma(width, inside if right else 1.0 - inside, inner)
+        z = z if right else -z
     exponent = -0.5 * z * z if which == 0 else -abs(z)
     chance = weight * _exp(max(exponent, -700.0)) * thin
     x = _fma(stretch, z, share * span)
@@ -255,7 +272,17 @@ def _make(which, narrow, joint, digest):
                 share = min(max((values[i] - lower[k]) * per_width[k], 0.0), 1.0)
                 strip, thin = _choose(which, narrow, a, share, u[k], target[k])
                 indices[i] = _decide(
-                    which, narrow, a, b, strip, thin, share, u[k], stretch[k], span[k], caution
+                    which,
+                    narrow,
+                    a,
+                    b,
+                    strip,
+                    thin,
+                    share,
+                    u[k],
+                    stretch[k],
+                    span[k],
+                    caution,
                 )
                 if indices[i] == UNSURE:
                     unsure[found], unsure_words[found, 0], unsure_words[found, 1] = i, a, b
@@ -277,7 +304,7 @@ def least_acceptance(which, narrow, u):
     """Return about the least chance of acceptance over all values, for each width u."""
     least = np.ones(u.size)
     for i in range(u.size):
-        for part in range(17):
-            thin = _proposal(which, narrow, part / 32, u[i], 1e-3)[2]
+        for part in range(65):
+            thin = _proposal(which, narrow, part / 128, u[i], 1e-3)[2]
             least[i] = min(least[i], 1e-3 / thin)
     return least

@@ -14,8 +14,9 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.kernel import LAWS, NARROW, least_acceptance, loops, propose
 from inbounds.sampling.strips import Law
 
-_LEAST = 2.0**-1000  # widths whose reciprocals are normal numbers
+_LEAST = 2.0**-980  # widths whose reciprocals and grid steps are normal numbers
 _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
+_MOST_SCALES = 2.0**34  # beyond it rounding could leave the end of a window uncovered
 _EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
 _ROOM = 256  # undecided trials collected at a time
 
@@ -45,7 +46,7 @@ class Plan:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             u, per_width = width / scale, 1 / width
             stretch, span = scale / spacing, width / spacing
-        usable = (width > _LEAST) & (width < 1 / _LEAST) & (span < _MOST_STEPS)
+        usable = (width > _LEAST) & (width < 1 / _LEAST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
         narrow = u <= NARROW[law]
         target = np.full(u.size, np.inf)
         if equal_time:

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -112,7 +111,7 @@ class Sampler:
 
         spacing = (self.upper - self.lower) / self._intervals
         for j, grid in self._stepped.items():
-            spacing[j] = float(arb(grid.spacing))
+            spacing[j] = int(grid.spacing.p) / int(grid.spacing.q)
         return Plan.of(
             self.law, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
         )
@@ -137,7 +136,9 @@ class Sampler:
         mixed = size > 1 or self.clamped or not self._plan.usable[0]
         for start in range(part.start, part.stop, _BLOCK):
             stop = min(part.stop, start + _BLOCK)
-            values = flat[start:stop].astype(np.float64, copy=False)
+            values = np.require(
+                flat[start:stop], np.float64, ["C", "W"]
+            )  # one kind, one compilation
             out = answers[start:stop]
             indices = np.empty(stop - start) if self._integral else out
             where = np.arange(start, stop) % size if mixed else np.zeros(1, np.intp)

@@ -238,7 +238,7 @@ def test_every_certain_decision_on_random_words_is_right(law: Law) -> None:
     certain = refusals = trials = 0
     for setting in settings(law):
         for value in values_of(setting, rng):
-            words = random_words(rng, 45)
+            words = random_words(rng, 35)
             trials += len(words)
             wrong, sure, refused = setting.mistakes(value, words)
             assert wrong == 0, (setting, value)

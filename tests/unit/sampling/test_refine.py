@@ -16,6 +16,7 @@ from inbounds.sampling.strips import Law, strips
 
 LAWS: list[Law] = ["normal", "laplace"]
 Proposal = tuple[int, int, float]
+Setting = tuple[Grid, float, float, bool]  # with scale, value, and whether narrow
 
 
 class ExhaustedError(Exception):
@@ -39,11 +40,10 @@ class Script:
         raise AssertionError(count)
 
 
-def outcome(
-    law: Law, value: float, scale: float, grid: Grid, proposal: Proposal, u: fmpq, v: fmpq, a: int
-) -> int | None:
+def outcome(law: Law, setting: Setting, u: fmpq, v: fmpq, a: int) -> int | None:
     """Return the result of a trial for two exact numbers, from the definition."""
-    first, many, thin = proposal
+    grid, scale, value, narrow = setting
+    first, many, thin = proposal_for(narrow, law)
     choice, low = divmod((a >> 32) * max(many, 1), 1 << 32)
     if low < (1 << 32) % max(many, 1):
         return None
@@ -84,7 +84,7 @@ def proposal_for(narrow: bool, law: Law) -> Proposal:
 
 def run(
     law: Law,
-    setting: tuple[Grid, float, float, bool],
+    setting: Setting,
     words: tuple[int, int],
     entropy: Script | SeededEntropy,
 ) -> int | None:
@@ -100,21 +100,17 @@ def run(
     )
 
 
-def truth(
-    law: Law, setting: tuple[Grid, float, float, bool], words: tuple[int, int], u: str, v: str
-) -> int | None:
+def truth(law: Law, setting: Setting, words: tuple[int, int], u: str, v: str) -> int | None:
     """Return the outcome when further bits of U and V are as given, then 1000..."""
-    grid, scale, value, narrow = setting
     big_u = fmpq((words[1] << len(u) + 1) + int(u + "1", 2), 1 << 65 + len(u))
     big_v = fmpq(((words[0] % 2**32) << len(v) + 1) + int(v + "1", 2), 1 << 33 + len(v))
-    proposal = proposal_for(narrow, law)
-    return outcome(law, value, scale, grid, proposal, big_u, big_v, words[0])
+    return outcome(law, setting, big_u, big_v, words[0])
 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_random_trials_end_as_the_definition_says_and_need_no_more_bits(
-    law: Law, setting: tuple[Grid, float, float, bool]
+    law: Law, setting: Setting
 ) -> None:
     entropy = SeededEntropy(3)
     outcomes = set()
@@ -132,9 +128,7 @@ def choosing(law: Law, narrow: bool, strip: int, v: int) -> int:
     return (((2 * (strip - first) + 1) << 32) // (2 * max(many, 1))) << 32 | v
 
 
-def place_of(
-    law: Law, setting: tuple[Grid, float, float, bool], x: fmpq, bits: int
-) -> tuple[int, int]:
+def place_of(law: Law, setting: Setting, x: fmpq, bits: int) -> tuple[int, int]:
     """Return the strip that holds x, and the first bits of the place of x in it."""
     grid, scale, value, narrow = setting
     z = (x - exact(value)) / exact(scale)
@@ -152,7 +146,7 @@ def place_of(
 @pytest.mark.parametrize("setting", SETTINGS[:5])
 @pytest.mark.parametrize("chunks", [0, 1, 2])
 def test_a_point_that_starts_like_a_cut_is_settled_by_the_bits_that_differ(
-    law: Law, setting: tuple[Grid, float, float, bool], chunks: int
+    law: Law, setting: Setting, chunks: int
 ) -> None:
     """V is small, so that all are accepted; one more chunk of each is drawn per round."""
     grid, scale, value, narrow = setting
@@ -175,7 +169,7 @@ def test_a_point_that_starts_like_a_cut_is_settled_by_the_bits_that_differ(
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("setting", SETTINGS[1:4])
 def test_a_v_that_starts_like_the_chance_is_settled_by_later_bits_of_both(
-    law: Law, setting: tuple[Grid, float, float, bool]
+    law: Law, setting: Setting
 ) -> None:
     grid, scale, value, narrow = setting
     x = exact(value + (-0.37 if value == grid.upper else 0.21) * min(scale, 1.0))
@@ -184,8 +178,7 @@ def test_a_v_that_starts_like_the_chance_is_settled_by_later_bits_of_both(
 
     def accepted(v: int) -> bool:
         a = choosing(law, narrow, strip, 0)
-        proposal = proposal_for(narrow, law)
-        return outcome(law, value, scale, grid, proposal, u, fmpq(v, 1 << 96), a) is not None
+        return outcome(law, setting, u, fmpq(v, 1 << 96), a) is not None
 
     low, high = 0, 1 << 96
     while high - low > 1:  # bisect for the chance, to 96 bits
@@ -217,7 +210,7 @@ def test_a_source_that_runs_dry_raises_and_gives_no_answer() -> None:
 @pytest.mark.parametrize("a", [0, 2**64 - 1, 2**63])
 @pytest.mark.parametrize("b", [0, 2**64 - 1])
 def test_words_of_zeros_and_ones_end_as_the_definition_says(
-    law: Law, setting: tuple[Grid, float, float, bool], a: int, b: int
+    law: Law, setting: Setting, a: int, b: int
 ) -> None:
     found = run(law, setting, (a, b), SeededEntropy(4))
     possible = {truth(law, setting, (a, b), u, v) for u in ("0", "1") for v in ("0", "1")}
