@@ -14,6 +14,7 @@ Proof, and every margin: docs/proofs/sampler.md.
 """
 
 import hashlib
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -49,6 +50,7 @@ _V_MARGIN = 0.125  # in units of 2**-32
 _PLAIN = (32.0, 8192.0)  # strips wider than this decide by the window alone
 
 _TILE = 512  # values whose intermediate results stay in the nearest cache
+_STAGGER = 128  # between their rows: addresses equal modulo 4096 would stall the processor
 
 _U = np.uint64
 _LOW_32 = np.uint64(0xFFFFFFFF)
@@ -163,13 +165,12 @@ def _decide(which, narrow, a, b, strip, thin, share, u, stretch, span, caution):
         width, weight = u, _TWO_32
         z = _fma(width, inside, -share * u)
     else:
-        outward = strip - _MIDDLE[which]
-        right = outward >= 0
-        outward = _OFFSET[which] + (outward if right else -1 - outward)
+        middle = np.float64(np.int32(strip - _MIDDLE[which])) + 0.5  # of the strip, in strips
+        side = math.copysign(1.0, middle)
+        outward = _OFFSET[which] + np.int64(np.int32(abs(middle)))
         width, inner = _WIDTH[outward], _INNER[outward]
         weight = width * (_HEIGHT[which] * _TWO_32)
-        z = _fma(width, inside if right else 1.0 - inside, inner)
-        z = z if right else -z
+        z = side * _fma(width, 0.5 + side * (inside - 0.5), inner)
     exponent = -0.5 * z * z if which == 0 else -abs(z)
     chance = weight * _exp(max(exponent, -700.0)) * thin
     x = _fma(stretch, z, share * span)
@@ -204,7 +205,8 @@ def _make(which, narrow, joint, digest):
         would do the arithmetic of the choice one value at a time.
         """
         size = values.size if digest else 0  # always true; it puts the digest in the key
-        shares, strip, thin = np.empty(_TILE), np.empty(_TILE, np.int64), np.empty(_TILE)
+        scratch = np.empty((3, _TILE + _STAGGER))
+        shares, strip, thin = scratch[0], scratch.view(np.int64)[1], scratch[2]
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
             for i in range(tile):
@@ -215,12 +217,11 @@ def _make(which, narrow, joint, digest):
                 )
             for i in range(tile):
                 k = start + i if joint else 0
-                a, b = words[start + i], words[size + start + i]
-                indices[start + i] = _decide(
+                thin[i] = _decide(
                     which,
                     narrow,
-                    a,
-                    b,
+                    words[start + i],
+                    words[size + start + i],
                     strip[i],
                     thin[i],
                     shares[i],
@@ -229,6 +230,8 @@ def _make(which, narrow, joint, digest):
                     span[k],
                     caution,
                 )
+            for i in range(tile):
+                indices[start + i] = thin[i]
 
     @_compiled
     def settle(
