@@ -43,7 +43,7 @@ def within(low: float, high: float, **labelled: object) -> float:
     name, value = _only(labelled)
     number = finite(**{name: value})
     if not low < number < high:
-        raise ArgumentError(_message(name, f"between {low:g} and {high:g}", value))
+        raise ArgumentError(_message(name, f"strictly between {low:g} and {high:g}", value))
     return number
 
 

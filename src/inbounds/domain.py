@@ -22,7 +22,8 @@ class Box:
         length m and is one joint release. A number beside a sequence holds for every coordinate.
     step
         If given, answers are multiples of `step` counted from `lower` (``step=1`` on integer
-        bounds gives integers). One number, or one per coordinate with None for "no step".
+        bounds gives integers); where steps do not divide the width, the last one below `upper` is
+        the largest answer. One number, or one per coordinate with None for "no step".
         Rounding happens after the noise, so it costs no privacy.
 
     Examples

@@ -93,7 +93,7 @@ def test_ten_million_draws_have_the_promised_law(setting: Setting) -> None:
 
 
 @all_settings
-def test_ten_million_draws_show_a_scale_two_percent_wrong(setting: Setting) -> None:
+def test_ten_million_draws_show_a_scale_a_little_wrong(setting: Setting) -> None:
     """Power of the test above: it accepts the wrong law with a probability below 1e-4."""
     drawn = answers(setting.wrong_sampler(), setting.values)
     assert p_value(setting.sampler(), drawn, inside(setting)) < THRESHOLD

@@ -175,7 +175,7 @@ def test_the_smallest_double_is_positive() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.5, 2])
 def test_within_excludes_its_ends(value: float) -> None:
-    with pytest.raises(ArgumentError, match=r"^thing must be between 0 and 1, got thing="):
+    with pytest.raises(ArgumentError, match=r"^thing must be strictly between 0 and 1, got thing="):
         _check.within(0, 1, thing=value)
 
 

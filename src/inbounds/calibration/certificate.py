@@ -33,7 +33,7 @@ _MOST_BITS = 1 << 12
 _ORDERS: tuple[object, ...] = (1, 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Row:
     """Coordinates that are alike, how many there are, and the point c where they are bounded."""
 
@@ -45,7 +45,7 @@ class Row:
     change: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """A proof, in numbers, that the mechanism's pure epsilon is at most `epsilon`.
 
@@ -115,7 +115,7 @@ class Certificate:
             fields: dict[str, Any] = json.loads(text)
             rows = tuple(Row(**row) for row in fields.pop("rows"))
             return cls(rows=rows, **fields)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ArgumentError("text must be a certificate written by to_json.") from None
 
     def __repr__(self) -> str:

@@ -79,11 +79,17 @@ def _left_part(z: Floats, left: Floats) -> Floats:
 
 def quantile(q: Floats, left: Floats, right: Floats) -> Floats:
     """Return z with P(Z <= z) = q, measured from the nearer end."""
-    q, left, right = np.broadcast_arrays(q, left, right)
-    flip = q > 0.5
-    near, far = np.where(flip, right, left), np.where(flip, left, right)
-    z = _lower_quantile(np.where(flip, 1 - q, q) * mass(left, right), near, far)
-    return np.where(flip, -z, z)
+    sides = np.broadcast_arrays(q, left, right)
+    q, left, right = (np.ravel(side) for side in sides)
+    result = np.empty(q.size)
+    for first in range(0, q.size, _BLOCK):
+        i = slice(first, first + _BLOCK)
+        flip = q[i] > 0.5
+        near, far = np.where(flip, right[i], left[i]), np.where(flip, left[i], right[i])
+        tail = np.where(flip, 1 - q[i], q[i]) * mass(left[i], right[i])
+        z = _lower_quantile(tail, near, far)
+        result[i] = np.where(flip, -z, z)
+    return result.reshape(sides[0].shape)
 
 
 def _lower_quantile(target: Floats, left: Floats, right: Floats) -> Floats:
@@ -104,7 +110,7 @@ def _negative_quantile(target: Floats, left: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             moved = z - excess * _ROOT_TWO_PI * np.exp(np.minimum(z * z / 2, 700.0))
         moved = np.where((moved >= low) & (moved <= high), moved, (low + high) / 2)
-        settled = np.abs(moved - z) <= 4e-16 * left
+        settled = (np.abs(moved - z) <= 1e-15 * left) | (high - low <= 1e-15 * left)
         z = moved
         if settled.all():
             break
