@@ -30,7 +30,7 @@ _LEVELS = np.unique(np.concatenate([_RARE, np.linspace(0, 1, 51)[1:-1], 1 - _RAR
 
 @dataclass(frozen=True)
 class Cells:
-    """Consecutive ranges of the answers to one value: `after[i]` is the last index of cell i."""
+    """Consecutive ranges of the answers to one value."""
 
     sampler: Sampler
     coordinate: int

@@ -141,7 +141,7 @@ class BoundedGaussian:
     def certificate(self) -> Certificate:
         """Prove `epsilon` in ball arithmetic at the very doubles in use.
 
-        Takes about 20 µs for each distinct coordinate. The certificate can be written to JSON and
+        Takes about 40 µs for each distinct coordinate. The certificate can be written to JSON and
         checked by code that shares nothing with the one that made it.
 
         Examples

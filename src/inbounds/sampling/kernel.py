@@ -3,7 +3,7 @@
 A trial proposes a strip and a point in it, and decides in double precision whether the point is
 refused, accepted (and which grid index it rounds to), or too close to call. Every comparison keeps
 a margin above all rounding errors, so the first two are always right; the last, a few in a
-million, is settled in ball arithmetic by `refine`. Refused values get another trial. All values
+million on usual grids, is settled in ball arithmetic by `refine`. Refused values get another trial. All values
 take the same arithmetic, and thinning gives all the same chance of acceptance, so time tells
 nothing of them.
 
@@ -24,7 +24,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from inbounds.sampling.strips import HALF_MASS, STRIPS, Law, strips
+from inbounds.sampling.strips import STRIPS, Law, strips
 
 REFUSED, UNSURE = -1.0, -2.0  # in place of an index
 NARROW = {"normal": 0.42, "laplace": 0.05}  # windows up to this width are one strip by themselves
@@ -37,8 +37,8 @@ _HALF = tuple(float(table.count // 2) for table in _TABLES)
 _INNER = np.concatenate([table.edges[table.count // 2 : -1] for table in _TABLES])
 _WIDTH = np.concatenate([table.widths[table.count // 2 :] for table in _TABLES])
 _HEIGHT = tuple(table.height for table in _TABLES)
-_MASS = tuple(HALF_MASS[law] for law in LAWS)
-_DIGEST = int(hashlib.sha256(_INNER.tobytes() + _WIDTH.tobytes()).hexdigest()[:15], 16)
+_CONSTANTS = _INNER.tobytes() + _WIDTH.tobytes() + np.array([STRIPS, *_HEIGHT]).tobytes()
+_DIGEST = int(hashlib.sha256(_CONSTANTS).hexdigest()[:15], 16)  # keys the cache of compiled code
 _SPARE, _EXCESS = 1.05, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
 
 _LOG2_E = 1.4426950408889634
@@ -295,19 +295,25 @@ def _make(which, narrow, joint, digest):
     return attempt, settle
 
 
-@_compiled
-def propose(which, narrow, value, lower, per_width, u, target):
-    """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
-    share = min(max((value - lower) * per_width, 0.0), 1.0)
-    return _proposal(which, narrow, share, u, target)
+def _make_helpers(digest):
+    @_compiled
+    def propose(which, narrow, value, lower, per_width, u, target):
+        """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
+        value = value if digest else lower  # always true; it puts the digest in the key
+        share = min(max((value - lower) * per_width, 0.0), 1.0)
+        return _proposal(which, narrow, share, u, target)
+
+    @_compiled
+    def least_acceptance(which, narrow, u):
+        """Return about the least chance of acceptance over all values, for each width u."""
+        least = np.ones(u.size if digest else 0)
+        for i in range(u.size):
+            for part in range(65):
+                thin = _proposal(which, narrow, part / 128, u[i], 1e-3)[2]
+                least[i] = min(least[i], 1e-3 / thin)
+        return least
+
+    return propose, least_acceptance
 
 
-@_compiled
-def least_acceptance(which, narrow, u):
-    """Return about the least chance of acceptance over all values, for each width u."""
-    least = np.ones(u.size)
-    for i in range(u.size):
-        for part in range(65):
-            thin = _proposal(which, narrow, part / 128, u[i], 1e-3)[2]
-            least[i] = min(least[i], 1e-3 / thin)
-    return least
+propose, least_acceptance = _make_helpers(_DIGEST)
