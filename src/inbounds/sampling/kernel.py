@@ -3,9 +3,9 @@
 A trial proposes a strip and a point in it, and decides in double precision whether the point is
 refused, accepted (and which grid index it rounds to), or too close to call. Every comparison keeps
 a margin above all rounding errors, so the first two are always right; the last, a few in a
-million on usual grids, is settled in ball arithmetic by `refine`. Refused values get another trial. All values
-take the same arithmetic, and thinning gives all the same chance of acceptance, so time tells
-nothing of them.
+million on usual grids, is settled in ball arithmetic by `refine`. Refused values get another
+trial. All values take the same arithmetic, and thinning gives all the same chance of acceptance,
+so time tells nothing of them.
 
 The tables are constants to the compiler: it can then prove that nothing writes to them, and
 vectorises the loop.
