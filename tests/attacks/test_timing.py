@@ -153,8 +153,10 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
         plan = sampler(law, sigma, equal_time)._plan
         attempt = loops(law, bool(plan.narrow[0]), False)[0]
         found, values = np.empty(1 << 17), np.full(1 << 17, value)
+        pending = np.empty(found.size, np.intp)
         for _ in range(8):
-            attempt(SYSTEM.words(2 * found.size), values, *plan.parameters, 0.0, found)
+            words = SYSTEM.words(2 * found.size)
+            attempt(words, values, *plan.parameters, 0.0, found, pending)
             trials += found.size
             refused += int((found == REFUSED).sum())
         chance = 1 - acceptance(law, sigma, value, equal_time=equal_time)

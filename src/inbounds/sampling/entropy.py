@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 _ZEROS = bytes(1 << 20)
+_FROM_ZERO = modes.CTR(bytes(16))
 
 
 class Entropy(Protocol):
@@ -87,7 +88,7 @@ SYSTEM = SystemEntropy()
 
 def _keystream(key: bytes, count: int) -> Words:
     """Return AES-256-CTR under a key used only once, so that a fixed first counter is safe."""
-    encryptor = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+    encryptor = Cipher(algorithms.AES256(key), _FROM_ZERO).encryptor()
     words = np.empty(count + 2, np.uint64)  # the cipher wants room for one more block
     size = 8 * count
     plain = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)

@@ -131,6 +131,10 @@ class Grid:
         >>> grid.points(np.array([0, 7, 13, 20])).tolist()
         [-1.0, -0.3, 0.3, 1.0]
         """
+        if isinstance(indices, int) and self.step is None:  # even_points, without arrays
+            share = indices / self.intervals
+            number = min(share * (self.upper - self.lower) + self.lower, self.upper)
+            return self.upper if share == 1 else number
         k = np.asarray(indices, dtype=np.int64)
         numbers = self._numbers(k.ravel()).reshape(k.shape)
         return numbers if isinstance(indices, np.ndarray) else numbers.item()

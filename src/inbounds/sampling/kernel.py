@@ -198,8 +198,12 @@ def loops(law: Law, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]
 
 def _make(which, narrow, joint, digest):
     @_compiled
-    def attempt(words, values, lower, per_width, u, target, stretch, span, caution, indices):
+    def attempt(
+        words, values, lower, per_width, u, target, stretch, span, caution, indices, pending
+    ):
         """Try every value once, with words[i] and words[size + i].
+
+        Returns how many have no index yet; `pending`, as long as the values, lists them first.
 
         Strips are chosen for a tile of values before any table is read: in one loop the compiler
         would do the arithmetic of the choice one value at a time.
@@ -207,6 +211,7 @@ def _make(which, narrow, joint, digest):
         size = values.size if digest else 0  # always true; it puts the digest in the key
         scratch = np.empty((3, _TILE + _STAGGER))
         shares, strip, thin = scratch[0], scratch.view(np.int64)[1], scratch[2]
+        count = 0
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
             for i in range(tile):
@@ -232,6 +237,10 @@ def _make(which, narrow, joint, digest):
                 )
             for i in range(tile):
                 indices[start + i] = thin[i]
+                if thin[i] < 0:
+                    pending[count] = start + i
+                    count += 1
+        return count
 
     @_compiled
     def settle(
@@ -245,6 +254,7 @@ def _make(which, narrow, joint, digest):
         span,
         caution,
         indices,
+        pending,
         position,
         spare,
         unsure,
@@ -252,23 +262,22 @@ def _make(which, narrow, joint, digest):
     ):
         """Try refused values again until none is left; list what is too close to call.
 
-        Starts at `position` with the words from `spare` on, and returns where it stopped: at the
-        end, or where words or room for the list ran out.
+        Goes through `pending` from `position`, with the words from `spare` on, and returns where
+        it stopped: at the end, or where words or room for the list ran out.
         """
         size, found = values.size, 0
-        position = position if digest else size  # always true; it puts the digest in the key
-        for i in range(position, size):
-            if indices[i] >= 0:
-                continue
+        count = pending.size if digest else 0  # always true; it puts the digest in the key
+        for at in range(position, count):
+            i = pending[at]
             if found == unsure.size:
-                return i, spare, found
+                return at, spare, found
             if indices[i] == UNSURE:
                 unsure[found], unsure_words[found, 0] = i, words[i]
                 unsure_words[found, 1] = words[size + i]
                 found += 1
             while indices[i] == REFUSED:
                 if spare + 2 > words.size:
-                    return i, spare, found
+                    return at, spare, found
                 k = i if joint else 0
                 a, b = words[spare], words[spare + 1]
                 spare += 2
@@ -290,7 +299,7 @@ def _make(which, narrow, joint, digest):
                 if indices[i] == UNSURE:
                     unsure[found], unsure_words[found, 0], unsure_words[found, 1] = i, a, b
                     found += 1
-        return size, spare, found
+        return count, spare, found
 
     return attempt, settle
 
@@ -317,3 +326,13 @@ def _make_helpers(digest):
 
 
 propose, least_acceptance = _make_helpers(_DIGEST)
+
+
+@_compiled
+def place(indices, lower, upper, intervals):
+    """Turn indices of evenly divided boxes into numbers, in place, as `grid.even_points` does."""
+    for i in range(indices.size):
+        k = i if lower.size > 1 else 0
+        share = indices[i] / intervals[k]
+        number = min(share * (upper[k] - lower[k]) + lower[k], upper[k])
+        indices[i] = upper[k] if share == 1.0 else number

@@ -73,16 +73,20 @@ class Plan:
         """
         joint, size = self.narrow.size > 1, values.size
         attempt, settle = loops(self.law, bool(self.narrow[where[0]]), joint)
-        words = entropy.words(2 * size + size // 8 + 64)
+        words = entropy.words(2 * size + size // 16 + 64)
         given = (*(side[where] if joint else side for side in self.parameters), caution, indices)
-        attempt(words, values, *given)
+        pending = np.empty(size, np.intp)
+        pending = pending[: attempt(words, values, *given, pending)]
         unsure: list[tuple[int, int, int]] = []
         places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
         position, spare = 0, 2 * size
         while True:
-            position, spare, found = settle(words, values, *given, position, spare, places, pairs)
-            unsure += zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True)
-            if position == size:
+            position, spare, found = settle(
+                words, values, *given, pending, position, spare, places, pairs
+            )
+            if found:
+                unsure += zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True)
+            if position == pending.size:
                 return unsure
             if found < places.size:  # words ran out
                 words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size

@@ -119,13 +119,16 @@ def _settled(bits: int, count: int, noise: _Noise) -> int | None:
     spacing = arb(grid.spacing)
     origin = (value - grid.lower) / spacing + 0.5
 
-    def index(numerator: int) -> int | None:
-        if numerator in (0, 1 << count):  # the ends of the support
-            return grid.intervals if numerator else 0
-        level = (left + right) * arb((numerator, -count)) - left
-        position = origin + noise.inverse(level) * scale / spacing
+    def index(u: arb) -> int | None:
+        position = origin + noise.inverse((left + right) * u - left) * scale / spacing
         whole = position.max(0).min(grid.intervals).floor().unique_fmpz()
         return None if whole is None else int(whole)
 
-    low = index(bits)
-    return low if low is not None and low == index(bits + 1) else None
+    both = index(arb((2 * bits + 1, -count - 1), (1, -count - 1)))  # a ball from end to end
+    if both is not None:
+        return both
+    low = 0 if bits == 0 else index(arb((bits, -count)))
+    if low is None:
+        return None
+    high = grid.intervals if bits + 1 == 1 << count else index(arb((bits + 1, -count)))
+    return low if low == high else None

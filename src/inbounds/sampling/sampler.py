@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from inbounds._check import Floats
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
-from inbounds.sampling.grid import Grid, even_intervals, even_points
+from inbounds.sampling.grid import Grid, even_intervals
 from inbounds.sampling.refine import is_beyond, refine
 from inbounds.sampling.strips import Law
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan
 
 SMALL = 1024  # values; below it the oracle is quicker than loading compiled code
-_BLOCK = 1 << 15  # values in a block
+_BLOCK = 1 << 14  # values in a block: their random words stay in a core's cache
 _SHARE = 1 << 18  # values that are worth a thread of their own
 _OPEN = -3.0  # stands for an index that is still to be found
 _TINY = 2.0**-40  # relative margin of the probabilities of the bounds
@@ -134,16 +134,17 @@ class Sampler:
         """Answer one part of the values, block by block."""
         size = self.lower.size
         mixed = size > 1 or self.clamped or not self._plan.usable[0]
+        plain = flat.dtype == np.float64 and flat.flags.carray  # one kind, one compilation
         for start in range(part.start, part.stop, _BLOCK):
             stop = min(part.stop, start + _BLOCK)
-            values = np.require(
-                flat[start:stop], np.float64, ["C", "W"]
-            )  # one kind, one compilation
+            values = flat[start:stop]
+            if not plain:
+                values = np.require(values, np.float64, ["C", "W"])
             out = answers[start:stop]
             indices = np.empty(stop - start) if self._integral else out
             where = np.arange(start, stop) % size if mixed else np.zeros(1, np.intp)
             (self._fill_mixed if mixed else self._fill_alike)(values, where, indices, entropy)
-            out[:] = self._numbers(indices, where)
+            self._write_numbers(indices, where, out)
 
     def _fill_mixed(
         self, values: Floats, where: NDArray[np.intp], indices: Floats, entropy: Entropy
@@ -217,18 +218,22 @@ class Sampler:
                 )
             indices[beyond] = index[beyond]
 
-    def _numbers(self, indices: Floats, where: NDArray[np.intp]) -> Any:
+    def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
+        """Turn indices, which `out` may itself hold, into numbers."""
         if self._stepped and self.lower.size == 1:
-            return self._stepped[0].points(indices.astype(np.int64))
+            out[:] = self._stepped[0].points(indices.astype(np.int64))
+            return
         stepped = {
             j: grid.points(indices[where == j].astype(np.int64))
             for j, grid in self._stepped.items()
         }
-        bounds = self.lower[where], self.upper[where]
-        numbers = even_points(indices, *bounds, self._intervals[where])  # overwrites the indices
+        if len(stepped) < self.lower.size:
+            from inbounds.sampling.kernel import place  # noqa: PLC0415 - loads compiled code
+
+            sides = (self.lower, self.upper, self._intervals)
+            place(indices, *(side[where] if side.size > 1 else side for side in sides))
         for j, points in stepped.items():
-            numbers[where == j] = points
-        return numbers
+            out[where == j] = points
 
 
 _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves a scalar release a tenth

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from inbounds.numerics.ball import exact
 from inbounds.sampling import kernel
-from inbounds.sampling.grid import Grid
-from inbounds.sampling.kernel import LAWS, NARROW, REFUSED, UNSURE, loops
+from inbounds.sampling.grid import Grid, even_points
+from inbounds.sampling.kernel import LAWS, NARROW, REFUSED, UNSURE, loops, place
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import HALF_MASS, STRIPS, Law, strips
@@ -65,8 +65,9 @@ class Setting:
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
         attempt, _ = loops(self.law, bool(self.plan.narrow[0]), joint=False)
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
-        indices = np.empty(len(words))
-        attempt(flat, np.full(len(words), value), *self.plan.parameters, caution, indices)
+        indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
+        values = np.full(len(words), value)
+        attempt(flat, values, *self.plan.parameters, caution, indices, pending)
         found: list[float] = indices.tolist()
         return found
 
@@ -509,14 +510,18 @@ def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(law
     values, indices = rng.random(size), np.empty(size)
     caution = 0.05  # leaves a tenth undecided
     given = (*setting.plan.parameters, caution, indices)
-    attempt(words, values, *given)
+    pending = np.empty(size, np.intp)
+    pending = pending[: attempt(words, values, *given, pending)]
     first_try = indices.copy()
+    assert np.array_equal(pending, np.flatnonzero(first_try < 0))
     places, pairs = np.empty(16, np.intp), np.empty((16, 2), np.uint64)
     position, spare, listed, stops = 0, 2 * size, [], set()
-    while position < size:
-        position, spare, found = settle(words, values, *given, position, spare, places, pairs)
+    while position < pending.size:
+        position, spare, found = settle(
+            words, values, *given, pending, position, spare, places, pairs
+        )
         listed += list(zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True))
-        if position < size:
+        if position < pending.size:
             stops.add("room" if found == places.size else "words")
             if found < places.size:
                 assert spare + 2 > words.size
@@ -531,3 +536,16 @@ def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(law
             assert (a, b) == (int(words[i]), int(words[size + i]))
     settled = first_try >= 0
     assert np.array_equal(indices[settled], first_try[settled])
+
+
+@pytest.mark.parametrize("coordinates", [1, 500])
+def test_compiled_places_are_the_points_of_the_grid(coordinates: int) -> None:
+    rng = np.random.default_rng(8)
+    lower = rng.normal(0, 1, coordinates) * 10.0 ** rng.integers(-9, 9, coordinates)
+    upper = lower + 10.0 ** rng.integers(-9, 9, coordinates)
+    intervals = 2.0 ** rng.integers(22, 41, coordinates)
+    share = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
+    indices = np.floor(share * intervals)
+    expected = even_points(indices.copy(), lower, upper, intervals)
+    place(indices, lower, upper, intervals)
+    assert np.array_equal(indices, expected)

@@ -45,7 +45,7 @@ def test_the_loops_use_the_strips_and_the_thinning_that_proposal_tells(
     parameters = [side[where] if joint else side for side in plan.parameters]
     attempt, _ = loops(law, narrow=False, joint=joint)
     indices = np.empty(size)
-    attempt(words, values, *parameters, 0.0, indices)
+    attempt(words, values, *parameters, 0.0, indices, np.empty(size, np.intp))
     inside = np.flatnonzero(indices >= 0)
     assert inside.size > 0.9 * size
     _, _, _, _, stretch, span = parameters
@@ -146,7 +146,7 @@ def test_every_value_gets_an_index_or_is_listed_once_with_its_words(
     for i, a, b in unsure[::50]:
         again = np.empty(1)
         pair = np.array([a, b], np.uint64)
-        attempt(pair, values[i : i + 1], *plan.parameters, caution, again)
+        attempt(pair, values[i : i + 1], *plan.parameters, caution, again, np.empty(1, np.intp))
         assert again[0] == UNSURE
 
 
