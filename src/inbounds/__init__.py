@@ -10,10 +10,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from inbounds.analysis.compare import Comparison, compare
     from inbounds.calibration.certificate import Certificate
     from inbounds.domain import Box
     from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+    from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+    from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
+    from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
 
 __version__ = "0.1.0"
@@ -24,19 +28,28 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "BoundedGaussian",
+    "BoundedLaplace",
     "Box",
     "Certificate",
     "CertificateError",
+    "ClampedGaussian",
+    "ClampedLaplace",
+    "Comparison",
     "InBoundsError",
     "LInf",
     "PerCoordinate",
+    "compare",
 ]
 
 _HOMES = {
+    "inbounds.analysis.compare": ("Comparison", "compare"),
     "inbounds.calibration.certificate": ("Certificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": ("ArgumentError", "ArgumentTypeError", "CertificateError", "InBoundsError"),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
+    "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
+    "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
+    "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

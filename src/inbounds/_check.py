@@ -38,6 +38,15 @@ def positive(**labelled: object) -> float:
     return number
 
 
+def not_negative(**labelled: object) -> float:
+    """Return the argument as a finite float of zero or more."""
+    name, value = _only(labelled)
+    number = finite(**{name: value})
+    if number < 0:
+        raise ArgumentError(_message(name, "zero or more", value))
+    return number
+
+
 def within(low: float, high: float, **labelled: object) -> float:
     """Return the argument as a float strictly between `low` and `high`."""
     name, value = _only(labelled)

@@ -37,6 +37,19 @@ class Reach:
         norm = float(np.linalg.norm(self.caps))
         return norm if self.order is None else min(norm, self.radius)
 
+    @property
+    def total(self) -> float:
+        """Largest l1 norm of a difference."""
+        if self.order != 2:
+            return min(float(self.caps.sum()), self.radius)
+        # The best c is min(caps, t) for one t; sorted, the k smallest caps are used up.
+        caps = np.sort(self.caps)
+        used = np.concatenate([[0.0], np.cumsum(caps**2)[:-1]])
+        many = np.arange(caps.size, 0, -1)
+        level = np.sqrt(np.maximum(self.radius**2 - used, 0.0) / many)
+        free = int(np.argmax(level <= caps))
+        return float(caps[:free].sum() + level[free] * many[free]) * (1 + 2.0**-45)
+
 
 class Sensitivity:
     """Base of `L1`, `L2`, `LInf`, `PerCoordinate` and their intersections.

@@ -28,6 +28,7 @@ from inbounds._check import Floats
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
 
+Law = Literal["normal", "laplace"]
 Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
 _MOST_BITS = 1 << 12
 _ORDERS: tuple[object, ...] = (1, 2)
@@ -40,7 +41,7 @@ class Row:
     count: int
     lower: float
     upper: float
-    sigma: float
+    scale: float
     cap: float | None
     change: float
 
@@ -51,6 +52,8 @@ class Certificate:
 
     Attributes
     ----------
+    law
+        The noise that is truncated: ``"normal"`` or ``"laplace"``.
     epsilon
         The proved upper bound, rounded up to a double.
     precision
@@ -71,6 +74,7 @@ class Certificate:
     >>> proof.check()
     """
 
+    law: Law
     epsilon: float
     precision: int
     order: Literal[1, 2] | None
@@ -87,9 +91,8 @@ class Certificate:
             If the evidence does not prove `epsilon`. Costs milliseconds a row.
         """
         self._check_fields()
-        _, proved = _bound(
-            self.rows, self.order, self.radius, self.multiplier, _terms_by_quadrature
-        )
+        terms = _BY_QUADRATURE[self.law]
+        _, proved = _bound(self.rows, self.order, self.radius, self.multiplier, terms)
         if not proved <= self.epsilon:
             raise CertificateError(
                 f"the evidence proves epsilon <= {proved!r}, not epsilon <= {self.epsilon!r}."
@@ -97,7 +100,8 @@ class Certificate:
 
     def _check_fields(self) -> None:
         """Refuse what is not evidence at all, since a certificate may come from anybody."""
-        sound = type(self.epsilon) in (int, float) and bool(self.rows)
+        sound = self.law in tuple(_BY_QUADRATURE) and type(self.epsilon) in (int, float)
+        sound = sound and bool(self.rows)
         if self.order is not None:
             sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
             sound = sound and _is_positive(self.radius) and _is_positive(self.multiplier)
@@ -137,7 +141,7 @@ def _is_sound(row: Row) -> bool:
     """Tell whether a row is a box, a scale, a cap and a change that fits."""
     if not all(map(_is_real, (row.lower, row.upper, row.change))):
         return False
-    if not (type(row.count) is int and row.count > 0 and _is_positive(row.sigma)):
+    if not (type(row.count) is int and row.count > 0 and _is_positive(row.scale)):
         return False
     width = row.upper - row.lower
     fits = 0 < width < inf and 0 <= row.change <= width * (1 + 2.0**-50)
@@ -146,9 +150,10 @@ def _is_sound(row: Row) -> bool:
 
 def certify(
     *,
+    law: Law,
     lower: Floats,
     upper: Floats,
-    sigma: Floats,
+    scale: Floats,
     caps: Floats,
     order: Literal[1, 2] | None,
     radius: float,
@@ -159,16 +164,16 @@ def certify(
 
     `caps` are the stated ones, infinite where there is none; `change` is any point c.
     """
-    rows = _rows(lower, upper, sigma, caps, change)
+    rows = _rows(lower, upper, scale, caps, change)
     stated_radius = None if order is None else float(radius)
-    precision, epsilon = _bound(rows, order, stated_radius, multiplier, _terms_in_closed_form)
-    return Certificate(epsilon, precision, order, stated_radius, multiplier, rows)
+    precision, epsilon = _bound(rows, order, stated_radius, multiplier, _IN_CLOSED_FORM[law])
+    return Certificate(law, epsilon, precision, order, stated_radius, multiplier, rows)
 
 
 def _rows(
-    lower: Floats, upper: Floats, sigma: Floats, caps: Floats, change: Floats
+    lower: Floats, upper: Floats, scale: Floats, caps: Floats, change: Floats
 ) -> tuple[Row, ...]:
-    keys = np.stack([lower, upper, sigma, caps, change])
+    keys = np.stack([lower, upper, scale, caps, change])
     keys = keys[:, np.lexsort(keys[::-1])]
     first = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
     count = np.diff(np.append(first, lower.size)).tolist()
@@ -197,19 +202,21 @@ def _bound(
                 total += arb(multiplier) * arb(radius) ** order / order
             if total.rel_accuracy_bits() > 60 or precision >= _MOST_BITS:
                 if not total.is_finite():
-                    raise CertificateError("epsilon could not be bounded: sigma is too extreme.")
+                    raise CertificateError(
+                        "epsilon could not be bounded: the scale is too extreme."
+                    )
                 return precision, ball.float_above(total)
         precision *= 2
 
 
 def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
     width = arb(ball.exact(row.upper) - ball.exact(row.lower))
-    sigma = arb(row.sigma)
+    scale = arb(row.scale)
     cap = width if row.cap is None else width.min(arb(row.cap))
     if order is None:
-        return terms(width, cap, sigma)[0]
+        return terms(width, cap, scale)[0]
     change = arb(row.change)
-    loss, slope = terms(width, change, sigma)
+    loss, slope = terms(width, change, scale)
     if order == 1:
         excess = slope - nu
         best = cap * excess.max(arb(0))
@@ -221,11 +228,15 @@ def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
     return loss - slope * change + best
 
 
-def _terms_in_closed_form(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
+def _normal_terms(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
     return ball.loss(width, change, sigma), ball.loss_slope(width, change, sigma)
 
 
-def _terms_by_quadrature(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
+def _laplace_terms(width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+    return ball.laplace_loss(width, change, scale), ball.laplace_slope(width, change, scale)
+
+
+def _normal_terms_by_quadrature(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
     """Return g and g' from p_s(x) ∝ exp(-(x-s)²/2σ²) alone.
 
     With I(τ) = ∫exp(vτ - v²/2)dv over [0, u], g = ln I(u) - ln I(u-γ) and g' is the mean of v
@@ -243,3 +254,27 @@ def _terms_by_quadrature(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]
     at_top, at_tau = integral(u, lambda _: acb(1)), integral(tau, lambda _: acb(1))
     mean = integral(tau, lambda v: v) / at_tau
     return (at_top / at_tau).log() + (u - tau) * (u + tau) / 2, mean / sigma
+
+
+def _laplace_terms_by_quadrature(width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+    """Return g and g' from p_s(x) ∝ exp(-|x-s|/b) alone.
+
+    With Z(s) = ∫exp(-|x-s|)dx over [0, u], all in units of b, g = γ + ln Z(γ) - ln Z(0) and
+    g' = 1 + Z'(γ)/Z(γ), over b; Z' is the part of the integral above s less the part below.
+    """
+    u, gamma = width / scale, change / scale
+
+    def side(length: arb) -> arb:
+        value: arb = acb.integral(lambda v, _: (-v).exp(), 0, length).real
+        return value
+
+    below, above = side(gamma), side(u - gamma)
+    mass = below + above
+    return gamma + (mass / side(u)).log(), (1 + (above - below) / mass) / scale
+
+
+_IN_CLOSED_FORM: dict[str, Terms] = {"normal": _normal_terms, "laplace": _laplace_terms}
+_BY_QUADRATURE: dict[str, Terms] = {
+    "normal": _normal_terms_by_quadrature,
+    "laplace": _laplace_terms_by_quadrature,
+}

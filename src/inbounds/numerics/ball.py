@@ -32,6 +32,18 @@ def loss_slope(width: arb, change: arb, sigma: arb) -> arb:
     return (rest / sigma + (2 / arb.pi()).sqrt() * edges / mass) / sigma
 
 
+def laplace_loss(width: arb, change: arb, scale: arb) -> arb:
+    """Return γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u)) of truncated Laplace noise."""
+    gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
+    return change / scale + (1 - gone * left / (-width / scale).expm1()).log()
+
+
+def laplace_slope(width: arb, change: arb, scale: arb) -> arb:
+    """Return the derivative of `laplace_loss` in `change`."""
+    gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
+    return 2 * left / (gone + left) / scale
+
+
 def cumulative(x: arb, lower: arb, upper: arb, centre: arb, sigma: arb) -> arb:
     """Return P(X <= x) for the normal at `centre` truncated to [lower, upper]."""
     root = arb(2).sqrt() * sigma

@@ -21,6 +21,24 @@ _PRIOR_NODES, _PRIOR_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _BLOCK = 1 << 13
 
 
+def tail(distance: Floats) -> Floats:
+    """Return the probability of noise beyond `distance` to one side, before truncation."""
+    result: Floats = ndtr(-distance)
+    return result
+
+
+def plain_density(z: Floats) -> Floats:
+    """Return the density before truncation, in units of 1/σ."""
+    result: Floats = np.exp(-z * z / 2) / _ROOT_TWO_PI
+    return result
+
+
+def plain_quantile(q: Floats) -> Floats:
+    """Return z with P(Z <= z) = q, before truncation."""
+    result: Floats = ndtri(q)
+    return result
+
+
 def mass(left: Floats, right: Floats) -> Floats:
     """Return ∫φ over [-left, right]."""
     total: Floats = (erf(left * _ROOT_HALF) + erf(right * _ROOT_HALF)) / 2
@@ -30,7 +48,13 @@ def mass(left: Floats, right: Floats) -> Floats:
 def density(z: Floats, left: Floats, right: Floats) -> Floats:
     """Return the density in units of 1/σ; zero outside."""
     near = np.clip(z, -left, right)
-    return np.where(z == near, np.exp(-near * near / 2) / _ROOT_TWO_PI / mass(left, right), 0.0)
+    return np.where(z == near, plain_density(near) / mass(left, right), 0.0)
+
+
+def atoms(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """Return the probabilities of the two bounds themselves: none."""
+    none = np.zeros(np.broadcast_shapes(np.shape(left), np.shape(right)))
+    return none, none
 
 
 def bias(left: Floats, right: Floats) -> Floats:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from inbounds._check import Floats
+from inbounds.numerics import truncated_laplace, truncated_normal
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 from inbounds.sampling.grid import Grid, even_intervals
@@ -31,6 +31,7 @@ _BLOCK = 1 << 14  # values in a block: their random words stay in a core's cache
 _SHARE = 1 << 18  # values that are worth a thread of their own
 _OPEN = -3.0  # stands for an index that is still to be found
 _TINY = 2.0**-40  # relative margin of the probabilities of the bounds
+_LAWS = {"normal": truncated_normal, "laplace": truncated_laplace}
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +204,7 @@ class Sampler:
             (self.lower[where], words, np.zeros(values.size)),
             (self.upper[where], ~words, self._intervals[where]),
         ):
-            chance = _tail(self.law, np.abs(inside - bound) / scale)
+            chance = _LAWS[self.law].tail(np.abs(inside - bound) / scale)
             drawn = word * 2.0**-64
             beyond = drawn + 2.0**-63 <= chance * (1 - _TINY)
             unsure = ~beyond & (drawn * (1 - _TINY) <= chance * (1 + _TINY))
@@ -242,9 +243,3 @@ _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves a sca
 def _cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _tail(law: Law, distance: Floats) -> Floats:
-    """Return the probability that noise goes further than `distance` to one side."""
-    tail: Floats = ndtr(-distance) if law == "normal" else np.exp(-distance) / 2
-    return tail

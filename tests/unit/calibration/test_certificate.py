@@ -45,7 +45,7 @@ def loss_at(certificate: Certificate, changes: list[float]) -> mpf:
     with mp.workdps(80):
         total = mpf(0)
         for row, change in zip(certificate.rows, changes, strict=True):
-            w, c, s = mpf(row.upper) - mpf(row.lower), mpf(change), mpf(row.sigma)
+            w, c, s = mpf(row.upper) - mpf(row.lower), mpf(change), mpf(row.scale)
             root = mp.sqrt(2) * s
             mass = mp.erf(c / root) + mp.erf((w - c) / root)
             loss = c * (2 * w - c) / (2 * s * s) - mp.log(mass / mp.erf(w / root))
@@ -118,7 +118,7 @@ def test_less_noise_in_any_row_is_refused(name: str) -> None:
         if float(loss_at(alone, [row.change])) < 1e-6 * share:
             continue  # a row that hardly counts
         with pytest.raises(CertificateError, match="the evidence proves epsilon <="):
-            with_row(proof, index, sigma=row.sigma * (1 - 1e-4)).check()
+            with_row(proof, index, scale=row.scale * (1 - 1e-4)).check()
 
 
 @pytest.mark.parametrize("name", ["interval", "offset", "l2", "linf", "l2 and caps", "wide"])
@@ -195,7 +195,8 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
         found = certify(
             lower=lower,
             upper=upper,
-            sigma=sigma,
+            law="normal",
+            scale=sigma,
             caps=caps,
             order=order,
             radius=radius,
@@ -248,11 +249,11 @@ def test_json_holds_plain_numbers_only() -> None:
     fields = json.loads(
         MECHANISMS["l2 and caps"].certificate().to_json(), parse_constant=pytest.fail
     )
-    assert set(fields) == {"epsilon", "precision", "order", "radius", "multiplier", "rows"}
-    assert set(fields["rows"][0]) == {"count", "lower", "upper", "sigma", "cap", "change"}
+    assert set(fields) == {"law", "epsilon", "precision", "order", "radius", "multiplier", "rows"}
+    assert set(fields["rows"][0]) == {"count", "lower", "upper", "scale", "cap", "change"}
 
 
-WHOLE = {"epsilon": 1, "precision": 128, "order": None, "radius": None, "multiplier": 0, "rows": []}
+WHOLE = {"law": "normal", "epsilon": 1, "precision": 128, "order": None, "radius": None, "multiplier": 0, "rows": []}
 
 
 @pytest.mark.parametrize(
@@ -300,10 +301,13 @@ NONSENSE: list[tuple[str, Any]] = [
     ("rows.count", -1),
     ("rows.count", 0.5),
     ("rows.count", "1"),
-    ("rows.sigma", 0.0),
-    ("rows.sigma", math.nan),
-    ("rows.sigma", math.inf),
-    ("rows.sigma", "1"),
+    ("law", "uniform"),
+    ("law", ["normal"]),
+    ("law", None),
+    ("rows.scale", 0.0),
+    ("rows.scale", math.nan),
+    ("rows.scale", math.inf),
+    ("rows.scale", "1"),
     ("rows.upper", -1e9),
     ("rows.upper", math.inf),
     ("rows.lower", None),
@@ -346,13 +350,13 @@ def test_coordinates_that_differ_in_anything_are_written_apart() -> None:
     proof = BoundedGaussian(box, PerCoordinate([0.1, 0.1, 0.2, 0.1]), [1, 2, 1, 1]).certificate()
     assert [row.count for row in proof.rows] == [1, 1, 1, 1]
     assert {row.cap for row in proof.rows} == {0.1, 0.2}
-    assert {row.sigma for row in proof.rows} == {1.0, 2.0}
+    assert {row.scale for row in proof.rows} == {1.0, 2.0}
 
 
 def test_rows_hold_the_very_doubles_in_use() -> None:
     mechanism = MECHANISMS["rounded width"]
     (row,) = mechanism.certificate().rows
-    assert (row.lower, row.upper, row.sigma, row.cap) == (0.1, 0.3, 0.07, 0.05)
+    assert (row.lower, row.upper, row.scale, row.cap) == (0.1, 0.3, 0.07, 0.05)
 
 
 def test_the_width_proved_for_is_that_of_the_bounds_and_not_its_nearest_double() -> None:
@@ -383,7 +387,7 @@ def test_a_certificate_cannot_be_changed_and_says_what_it_proves() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         proof.epsilon = 0.1  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        proof.rows[0].sigma = 0.1  # type: ignore[misc]
+        proof.rows[0].scale = 0.1  # type: ignore[misc]
     expected = f"Certificate(epsilon={proof.epsilon!r}, precision={proof.precision}, dimension=2)"
     assert repr(proof) == expected
 

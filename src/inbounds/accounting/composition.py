@@ -1,0 +1,206 @@
+"""What several releases on the same data cost together, by every bound we know.
+
+    basic         pure epsilons add up
+    optimal pure  the best that pure epsilons alone allow (Kairouz, Oh and Viswanath)
+    zCDP          rhos add up, then the best Rényi order
+    GDP           squares of mu add up: the composition of Gaussians is a Gaussian
+    PLD           privacy loss distributions of the exact profiles, convolved by dp-accounting
+
+Each is valid by itself, so the smallest is the answer. Releases may be chosen one after the other,
+each in the light of the answers before it.
+
+Proof: docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, Protocol
+
+from inbounds import _check
+from inbounds.accounting import pld
+from inbounds.calibration.approximate import gaussian_delta, rho_delta
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.loss import PrivacyLoss
+
+Curve = Callable[[float], float]
+Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
+_CLOSE = 1e-9  # relative: where the search for an epsilon stops
+_UP = 1 + 2.0**-45  # covers the rounding of sums
+
+
+class Describes(Protocol):
+    """Anything that can say what one release of it costs."""
+
+    def loss(self) -> PrivacyLoss:
+        """Return the cost of one release."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Composition:
+    """The cost of several releases together.
+
+    Attributes
+    ----------
+    losses
+        Each distinct loss, and how many releases had it.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0)
+    >>> together = compose([(m, 100)])
+    >>> together.epsilon(delta=1e-6) < 100 * m.epsilon
+    True
+    >>> together.best(delta=1e-6)
+    'GDP'
+    """
+
+    losses: tuple[tuple[PrivacyLoss, int], ...]
+
+    @property
+    def pure(self) -> float:
+        """Pure epsilon of all releases together."""
+        return self._total(lambda loss: loss.epsilon)
+
+    @property
+    def rho(self) -> float:
+        """Zero-concentrated privacy of all releases together."""
+        return self._total(lambda loss: loss.rho)
+
+    @property
+    def gdp(self) -> float:
+        """Gaussian privacy of all releases together."""
+        return math.sqrt(self._total(lambda loss: loss.mu**2)) * _UP
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest known delta at `epsilon`."""
+        epsilon = _check.not_negative(epsilon=epsilon)
+        return min(curve(epsilon) for curve in self._curves().values())
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest known epsilon at `delta`."""
+        delta = _check_delta(delta)
+        curves = self._curves() if delta else {}
+        return min([self.pure, *(_least(curve, delta, self.pure) for curve in curves.values())])
+
+    def best(self, delta: float) -> Bound:
+        """Return which bound gives the smallest epsilon at `delta`."""
+        found = self.epsilons(delta)
+        return min(found, key=lambda bound: found[bound])
+
+    def deltas(self, epsilon: float) -> dict[Bound, float]:
+        """Return delta at `epsilon` by every bound."""
+        epsilon = _check.not_negative(epsilon=epsilon)
+        return {bound: curve(epsilon) for bound, curve in self._all_curves().items()}
+
+    def epsilons(self, delta: float) -> dict[Bound, float]:
+        """Return epsilon at `delta` by every bound; infinite where a bound says nothing."""
+        delta = _check_delta(delta)
+        found: dict[Bound, float] = {"basic": self.pure}
+        if delta and self.losses:
+            for bound, curve in self._all_curves().items():
+                found.setdefault(bound, _least(curve, delta, self.pure))
+        return found
+
+    def _all_curves(self) -> dict[Bound, Curve]:
+        """Return delta as a function of epsilon by every bound, also those never the best."""
+        curves = self._curves()
+        pure = self.pure
+        if self.losses and math.isfinite(pure):
+            simple = tuple((PrivacyLoss.pure(loss.epsilon), n) for loss, n in self.losses)
+            curves["basic"] = lambda epsilon: 0.0 if epsilon >= pure else 1.0
+            curves["optimal pure"] = lambda epsilon: pld.delta(simple, epsilon)
+        return curves
+
+    def _curves(self) -> dict[Bound, Curve]:
+        rho, mu = self.rho, self.gdp
+        curves: dict[Bound, Curve] = {}
+        if not self.losses:
+            curves["basic"] = lambda _: 0.0
+            return curves
+        if math.isfinite(rho):
+            curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
+        if math.isfinite(mu):
+            curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
+        if all(loss.profile for loss, _ in self.losses):
+            curves["PLD"] = lambda epsilon: pld.delta(self.losses, epsilon)
+        return curves
+
+    def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
+        total = math.fsum(n * cost(loss) for loss, n in self.losses)
+        return total if sum(n for _, n in self.losses) == 1 else total * _UP
+
+    def __len__(self) -> int:
+        return sum(n for _, n in self.losses)
+
+    def __repr__(self) -> str:
+        totals = f"pure={self.pure:.6g}, rho={self.rho:.6g}, gdp={self.gdp:.6g}"
+        return f"Composition(releases={len(self)}, {totals})"
+
+
+def compose(releases: Iterable[Any]) -> Composition:
+    """Add up what releases on the same data cost.
+
+    Parameters
+    ----------
+    releases
+        Mechanisms or privacy losses, each by itself or as a pair with how many times it was used.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> a = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.5)
+    >>> b = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 0.1, epsilon=0.25)
+    >>> round(compose([a, (b, 2)]).pure, 9)
+    1.0
+    """
+    counts: Counter[PrivacyLoss] = Counter()
+    for release in releases:
+        what, many = release if isinstance(release, tuple) else (release, 1)
+        if type(many) is not int or many < 1:
+            raise ArgumentError(f"releases must be used a whole number of times, got {many!r}.")
+        counts[_loss_of(what)] += many
+    return Composition(tuple(counts.items()))
+
+
+def _loss_of(what: object) -> PrivacyLoss:
+    if isinstance(what, PrivacyLoss):
+        return what
+    if not hasattr(what, "loss"):
+        raise ArgumentTypeError(
+            f"releases must be mechanisms or privacy losses, got {type(what).__name__}."
+        )
+    return _loss(what)
+
+
+@lru_cache(maxsize=256)
+def _loss(mechanism: Describes) -> PrivacyLoss:
+    return mechanism.loss()
+
+
+def _check_delta(delta: object) -> float:
+    checked = _check.not_negative(delta=delta)
+    if checked >= 1:
+        raise ArgumentError(f"delta must be below 1, got delta={checked!r}.")
+    return checked
+
+
+def _least(curve: Curve, delta: float, start: float) -> float:
+    """Return about the smallest epsilon where `curve` is at most `delta`, evaluated there."""
+    if curve(0.0) <= delta:
+        return 0.0
+    low, high = 0.0, min(start, 1e3)
+    while curve(high) > delta:
+        if high > 1e9:
+            return math.inf
+        low, high = high, 2 * high
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if curve(middle) <= delta else (middle, high)
+    return high

@@ -1,0 +1,1 @@
+"""Which mechanism to use, and whether one keeps its promise."""

@@ -1,0 +1,153 @@
+"""Which mechanism errs least, over shares of the range that may change and budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds import _check
+from inbounds._check import Floats
+from inbounds.analysis.compare import _calibrated
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.sensitivity import L2
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace")
+SHARES: Floats = _check.frozen(np.logspace(-3, 0, 16))
+EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
+
+_NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
+_NODES = _NODES + 0.5  # on [0, 1]
+_EDGE = 12.0  # scales from a bound, beyond which noise hardly feels it
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Regimes:
+    """Average RMSE of every mechanism at the same guarantee, on a grid.
+
+    Attributes
+    ----------
+    delta, dimension
+        The guarantee's delta, and m of the box [0, 1]^m.
+    shares, epsilons
+        The grid: l2 sensitivity as a share of the width of one coordinate, and epsilon.
+    names
+        The mechanisms.
+    rmse
+        Average error as a share of the width, by mechanism, epsilon and share; infinite where a
+        mechanism cannot give the guarantee.
+    """
+
+    delta: float
+    dimension: int
+    shares: Floats
+    epsilons: Floats
+    names: tuple[str, ...]
+    rmse: Floats
+
+    @property
+    def best(self) -> NDArray[Any]:
+        """The name of the mechanism that errs least, by epsilon and share."""
+        return np.asarray(self.names)[self.rmse.argmin(axis=0)]
+
+    @property
+    def best_truncated(self) -> NDArray[Any]:
+        """The name of the one that errs least among those that never pile up at a bound."""
+        truncated = [name.startswith("Bounded") for name in self.names]
+        return np.asarray(self.names)[truncated][self.rmse[truncated].argmin(axis=0)]
+
+    @property
+    def margin(self) -> Floats:
+        """Percent by which the least average RMSE is below that of the runner-up."""
+        first, second = np.sort(self.rmse, axis=0)[:2]
+        return np.asarray(100 * (1 - first / second))
+
+    def plot(self) -> Figure:
+        """Draw the map; needs matplotlib. `inbounds.plots.regimes` draws several together."""
+        from inbounds.plots.regimes import regimes_figure  # noqa: PLC0415 - optional
+
+        return regimes_figure([self])
+
+    def __repr__(self) -> str:
+        rows, columns = self.epsilons.size, self.shares.size
+        return f"Regimes(delta={self.delta:g}, dimension={self.dimension}, {rows}×{columns} cells)"
+
+
+def regimes(
+    *,
+    delta: float,
+    dimension: int = 1,
+    shares: Iterable[float] = SHARES,
+    epsilons: Iterable[float] = EPSILONS,
+    progress: bool = False,
+) -> Regimes:
+    """Compare the mechanisms on [0, 1]^m for every share of the range and every epsilon.
+
+    Parameters
+    ----------
+    delta
+        The guarantee's delta. At zero, clamped Gaussian noise can take part on an interval only.
+    dimension
+        Number m of coordinates released together.
+    shares
+        l2 sensitivities as shares of the width of one coordinate.
+    epsilons
+        The budgets.
+    progress
+        Whether to show a bar; needs rich.
+
+    Examples
+    --------
+    >>> result = regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])
+    >>> result.best.tolist()  # a small change of the range, and any change
+    [['ClampedLaplace', 'BoundedLaplace']]
+    """
+    delta = _check.not_negative(delta=delta)
+    if delta >= 1:
+        raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+    if not isinstance(dimension, int) or dimension < 1:
+        raise ArgumentError(f"dimension must be a whole number above 0, got {dimension=!r}.")
+    box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
+    x, y = _grid("shares", shares), _grid("epsilons", epsilons)
+    rmse = np.full((len(NAMES), y.size, x.size), np.inf)
+    for row, column in _cells(y.size, x.size, progress=progress):
+        contenders = _calibrated(box, L2(float(x[column])), float(y[row]), delta)
+        for name, mechanism in contenders:
+            if name in NAMES:
+                rmse[NAMES.index(name), row, column] = _average_rmse(mechanism)
+    return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
+
+
+def _grid(name: str, given: Iterable[float]) -> Floats:
+    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(given, dtype=float)}))
+    if (np.diff(points) <= 0).any():
+        raise ArgumentError(f"{name} must rise from each point to the next.")
+    return _check.frozen(points)
+
+
+def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, int]]:
+    cells: Iterable[tuple[int, int]] = list(np.ndindex(rows, columns))
+    if progress:
+        from rich.progress import track  # noqa: PLC0415 - optional
+
+        cells = track(cells, description="Regimes")
+    yield from cells
+
+
+def _average_rmse(mechanism: Mechanism) -> float:
+    """Integrate the squared error over one coordinate, all being alike: `Error.of` in one call."""
+    scale = float(mechanism._scales[0])
+    one = type(mechanism)(Box(0, 1), 1.0, scale)  # type: ignore[call-arg]
+    edge = min(_EDGE * scale, 0.5)
+    pieces = ((0.0, edge), (edge, 0.5 - edge))
+    values = np.concatenate([start + length * _NODES for start, length in pieces])
+    weights = np.concatenate([2 * length * _WEIGHTS for _, length in pieces])
+    return float(np.sqrt(weights @ one.mse(values)))

@@ -1,0 +1,193 @@
+"""The (ε, δ) guarantee of a bounded Gaussian, and the smallest scale that gives it.
+
+On an interval `delta_upper_bound` covers all positions of a pair with cells, bounds δ on each cell
+and halves those that matter, until the bound is within `_TIGHT` of a pair that exists. On a box it
+is the least of three bounds: δ = 0 from the pure epsilon on, the Gaussian of μ-GDP, and ρ-zCDP.
+
+Proof: docs/proofs/approximate.md; the bounds on μ and ρ: docs/proofs/concentrated.md.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds.calibration import concentrated
+from inbounds.calibration.exact import pure_loss, smallest_sigma
+from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
+from inbounds.errors import ArgumentError
+from inbounds.numerics import divergence
+from inbounds.sensitivity import Reach
+
+__all__ = [
+    "delta_upper_bound",
+    "epsilon_for_delta",
+    "gaussian_delta",
+    "gaussian_mu",
+    "interval_delta",
+    "rho_delta",
+    "sigma_for_delta",
+]
+
+SMALLEST_DELTA = 1e-300
+"""Added to every δ that is not exactly zero: it covers underflow."""
+
+_TIGHT = 1e-3  # relative: cells this close to the best pair are left alone
+_FIRST, _PARTS, _ROUNDS, _MOST_CELLS = 24, 4, 16, 1 << 14
+_CLOSE = 1e-7  # relative: where searches stop
+
+
+def delta_upper_bound(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
+    """Bound the δ of every allowed pair at `epsilon` from above.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([1.0]), None, np.inf)
+    >>> delta_upper_bound(np.array([10.0]), reach, np.array([2.75]), 1.0)
+    1.4...e-07
+    >>> delta_upper_bound(np.array([10.0]), reach, np.array([2.76]), 1.0)  # purely private
+    0.0
+    """
+    if epsilon >= pure_loss(widths, reach, sigma).epsilon:
+        return 0.0
+    dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
+    if widths.size == 1:
+        width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
+        return interval_delta(width, change, scale, epsilon, dominating)
+    return min(dominating, rho_delta(concentrated.rho_upper_bound(widths, reach, sigma), epsilon))
+
+
+def epsilon_for_delta(widths: Floats, reach: Reach, sigma: Floats, delta: float) -> float:
+    """Return the smallest ε at which δ is at most `delta`.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([1.0]), None, np.inf)
+    >>> epsilon_for_delta(np.array([10.0]), reach, np.array([2.75]), 1e-6)
+    0.992...
+    """
+    if delta_upper_bound(widths, reach, sigma, 0.0) <= delta:
+        return 0.0
+    mu = concentrated.mu_upper_bound(widths, reach, sigma)
+    gaussian = mu * (mu / 2 + math.sqrt(-2 * math.log(delta))) * (1 + 1e-12)  # Φ(-x) <= e^(-x²/2)
+    top = min(pure_loss(widths, reach, sigma).epsilon, gaussian)
+    return _least(lambda x: delta_upper_bound(widths, reach, sigma, x), delta, top)
+
+
+def sigma_for_delta(
+    widths: Floats, reach: Reach, shape: Floats, epsilon: float, delta: float
+) -> Floats:
+    """Return the smallest multiple of `shape` whose δ at `epsilon` is at most `delta`.
+
+    It is never above the analytic Gaussian's, nor above that of pure `epsilon`.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([1.0]), None, np.inf)
+    >>> sigma_for_delta(np.array([10.0]), reach, np.ones(1), 1.0, 1e-6)
+    array([2.7394...])
+    """
+
+    def bound(scale: float) -> float:
+        return delta_upper_bound(widths, reach, scale * shape, epsilon)
+
+    gaussian = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, delta)
+    pure = math.inf
+    if epsilon > 0:
+        pure = float((smallest_sigma(widths, reach, shape, epsilon)[0] / shape).max())
+    top = min(gaussian, pure)
+    step = 2.0**-50
+    while bound(top) > delta:  # by rounding only
+        if step > 1e6:
+            raise ArgumentError(f"delta must be larger for so small changes, got delta={delta!r}.")
+        top, step = top * (1 + step), 2 * step
+    return _least(bound, delta, top) * shape
+
+
+def interval_delta(
+    width: float, change: float, sigma: float, epsilon: float, dominating: float = 1.0
+) -> float:
+    """Bound δ on an interval from above; `dominating` is a bound known already.
+
+    Whatever the search does, the result covers every cell it ever set aside.
+    """
+    u, gamma = width / sigma, change / sigma
+    edges = np.linspace(0.0, (width - change) / sigma, _FIRST + 1)
+    slope = divergence.mean_slope(u, gamma, edges)
+    found = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope, slope).max())
+    low, high, slope_low, slope_high = edges[:-1], edges[1:], slope[:-1], slope[1:]
+    settled = 0.0
+    for _ in range(_ROUNDS):
+        if dominating <= found * (1 + _TIGHT):
+            return dominating
+        bound = divergence.delta_of_cells(u, gamma, epsilon, low, slope_low, slope_high)
+        open_ = bound > found * (1 + _TIGHT)
+        settled = max(settled, float(bound[~open_].max(initial=0.0)))
+        if not open_.any() or open_.sum() > _MOST_CELLS:
+            break
+        share = np.arange(_PARTS + 1) / _PARTS
+        edges = low[open_, None] + (high - low)[open_, None] * share
+        edges[:, -1] = high[open_]
+        slope = divergence.mean_slope(u, gamma, edges.ravel()).reshape(edges.shape)
+        inner, at = edges[:, 1:-1].ravel(), slope[:, 1:-1].ravel()
+        pairs = divergence.delta_of_cells(u, gamma, epsilon, inner, at, at)
+        found = max(found, float(pairs.max()))
+        low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
+        slope_low, slope_high = slope[:, :-1].ravel(), slope[:, 1:].ravel()
+    remaining = float(bound[open_].max(initial=0.0))
+    return min(dominating, max(settled, remaining) + SMALLEST_DELTA)
+
+
+def rho_delta(rho: float, epsilon: float) -> float:
+    """Bound δ at `epsilon` of any ρ-zCDP release, by the best order α found.
+
+    Examples
+    --------
+    >>> rho_delta(0.1, 3.0)
+    1.6...e-10
+    """
+    if epsilon <= rho:
+        return 1.0
+
+    def log_delta(alpha: float) -> float:
+        rest = alpha - 1
+        return rest * (alpha * rho - epsilon) + rest * math.log1p(-1 / alpha) - math.log(alpha)
+
+    low, high = math.log(1e-6), math.log(2 + 2 * epsilon / rho)
+    for _ in range(60):  # one valley in ln(α - 1); any α is valid, the best is close enough
+        left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
+        if log_delta(1 + math.exp(left)) < log_delta(1 + math.exp(right)):
+            high = right
+        else:
+            low = left
+    best = log_delta(1 + math.exp(low))
+    return min(1.0, math.exp(best + 1e-12 * (1 + abs(best))) + SMALLEST_DELTA)
+
+
+def _least(bound: Callable[[float], float], delta: float, top: float) -> float:
+    """Return about the smallest argument where `bound` is at most `delta`, as it is at `top`.
+
+    Only arguments whose bound was evaluated and found small enough are returned.
+    """
+    target = math.sqrt(delta)
+    low, excess_low = top, 0.0
+    for _ in range(1100):  # halve until too little
+        low /= 2
+        excess_low = math.sqrt(bound(low)) - target
+        if excess_low > 0:
+            break
+        top = low
+    excess_top = math.sqrt(bound(top)) - target
+    for step in range(80):
+        if top - low <= _CLOSE * top:
+            break
+        share = excess_low / (excess_low - excess_top) if excess_low > excess_top else 0.5
+        share = 0.5 if step % 3 == 2 else min(1 - 1e-3, max(1e-3, share))
+        middle = low + (top - low) * share
+        excess = math.sqrt(bound(middle)) - target
+        if excess <= 0:
+            top, excess_top, excess_low = middle, excess, excess_low / 2
+        else:
+            low, excess_low, excess_top = middle, excess, excess_top / 2
+    return top

@@ -1,0 +1,85 @@
+"""Privacy of Gaussian noise whose answers are moved to the bounds when they leave the box.
+
+On an interval the law is known exactly: with x = min(ε/γ - γ/2, u - γ) in units of sigma,
+
+    δ(ε) = Φ(-x) - e^ε Φ(-x-γ),      pure ε = ln Φ(γ-u)/Φ(-u)
+
+so clamping does help where the box is not much wider than the noise.
+
+Proof: docs/proofs/clamped.md.
+"""
+
+import math
+
+import numpy as np
+from flint import arb, ctx
+from scipy.special import erfcx
+
+from inbounds._check import Floats
+from inbounds.numerics import ball
+from inbounds.sensitivity import Reach
+
+_MOST_BITS = 1 << 13
+_ROUNDING = 2.0**-45
+
+
+def interval_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
+    """Return delta at `epsilon`, rounded up."""
+    precision = 128
+    while True:
+        with ctx.workprec(precision):
+            u, shift, budget = arb(width) / sigma, arb(change) / sigma, arb(epsilon)
+            x = (budget / shift - shift / 2).min(u - shift)
+            delta = _above(x) - budget.exp() * _above(x + shift)
+            if delta.rel_accuracy_bits() > 50 or precision >= _MOST_BITS or delta < 2.0**-1000:
+                return max(0.0, ball.float_above(delta)) if delta.is_finite() else 1.0
+        precision *= 2
+
+
+def _above(x: arb) -> arb:
+    return (x / arb(2).sqrt()).erfc() / 2
+
+
+def interval_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
+    """Return the least sigma that gives (epsilon, delta), by bisection.
+
+    Only the value returned needs to be right, and it has been checked.
+    """
+
+    def enough(sigma: float) -> bool:
+        return interval_delta(width, change, sigma, epsilon) <= delta
+
+    high = change
+    while not enough(high):
+        high *= 2
+    low = high / 2
+    while enough(low):
+        low, high = low / 2, low
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
+    """Bound the pure epsilon: exact on an interval and for bounds per coordinate.
+
+    With a norm, the sum of concave losses is bounded by its tangent at one change inside it.
+    """
+    most = float(_losses(widths, reach.caps, sigma).sum())
+    if reach.order is not None:
+        caps = np.minimum(reach.caps, reach.radius)
+        change = caps * min(1.0, reach.radius / float(np.linalg.norm(caps, reach.order)))
+        slopes = math.sqrt(2 / math.pi) / erfcx((widths - change) / sigma / math.sqrt(2)) / sigma
+        steepest = float(np.linalg.norm(slopes, {1: np.inf, 2: 2}[reach.order]))
+        tangent = float((_losses(widths, change, sigma) - slopes * change).sum())
+        most = min(most, tangent + steepest * reach.radius)
+    return most * (1 + _ROUNDING) + widths.size * 2.0**-50
+
+
+def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
+    """Return ln Φ(γ-u)/Φ(-u), by the scaled function that does not underflow."""
+    u, shift, rest = widths / sigma, change / sigma, (widths - change) / sigma
+    ratio = erfcx(rest / math.sqrt(2)) / erfcx(u / math.sqrt(2))
+    result: Floats = shift * (u + rest) / 2 + np.log(ratio)
+    return result

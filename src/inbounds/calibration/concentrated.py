@@ -1,0 +1,203 @@
+"""Rényi, zero-concentrated and Gaussian privacy of a bounded Gaussian, bounded from above.
+
+Truncation only helps: each guarantee is at most that of the plain Gaussian. What it helps is the
+variance v <= 1 (in units of sigma²) that a law centred in the middle keeps, so ρ <= Σ c² v / 2σ².
+
+Proof: docs/proofs/concentrated.md.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds.calibration.exact import pure_loss
+from inbounds.numerics import divergence, truncated_normal
+from inbounds.numerics.partition import ROUNDING
+from inbounds.sensitivity import Reach
+
+_QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
+_NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(12))
+_NODES = _NODES + 0.5  # on [0, 1]
+_OUTSIDE = 2.0 ** np.arange(11)  # natural lengths below the interval; then the variance is 1/x²
+_WIDEST = 200.0  # in units of sigma: beyond, the simple bounds are used alone
+_POINTS = 9
+_TINY = 1e-300  # covers underflow
+_MOST_KINDS = 64  # of coordinates, each with a search of its own
+
+
+def mu_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
+    """Return μ such that the release is μ-GDP: the largest ‖c/σ‖ of an allowed change.
+
+    Examples
+    --------
+    >>> mu_upper_bound(np.array([10.0]), Reach(np.array([1.0]), None, np.inf), np.array([2.0]))
+    0.50000000000...
+    """
+    if widths.size == 1:
+        return float(reach.caps[0] / sigma[0]) * (1 + ROUNDING) + _TINY
+    return math.sqrt(_largest_square(widths, reach, sigma, np.ones_like(widths))) * (1 + ROUNDING)
+
+
+def rho_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
+    """Return ρ such that the release is ρ-zCDP: its Rényi divergences are at most αρ, all α > 1.
+
+    Examples
+    --------
+    >>> rho_upper_bound(np.array([10.0]), Reach(np.array([1.0]), None, np.inf), np.array([2.0]))
+    0.113...
+    """
+    kept = _middle_variance(widths, sigma)
+    return _largest_square(widths, reach, sigma, kept) / 2 * (1 + ROUNDING)
+
+
+def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Floats:
+    """Return the smallest multiple of `shape` whose ρ is at most `rho`.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([1.0]), None, np.inf)
+    >>> sigma_for_rho(np.array([10.0]), reach, np.ones(1), 0.1)  # the plain Gaussian needs 2.236
+    array([2.09...])
+    """
+    scale = mu_upper_bound(widths, reach, shape) / math.sqrt(2 * rho)  # enough without truncation
+    slope, before = -2.0, (0.0, 0.0)
+    for _ in range(60):
+        error = math.log(rho_upper_bound(widths, reach, scale * shape) / rho)
+        if -1e-12 <= error <= 0:
+            break
+        here = (math.log(scale), error)
+        if before != (0.0, 0.0) and abs(here[0] - before[0]) > 1e-9:
+            slope = min(-2.0, max(-4.0, (error - before[1]) / (here[0] - before[0])))
+        before = here
+        scale *= math.exp(-(error + 2e-13) / slope)
+    while rho_upper_bound(widths, reach, scale * shape) > rho:
+        scale *= 1 + 1e-13
+    return scale * shape
+
+
+def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float) -> float:
+    """Bound the Rényi divergence of order `alpha` of every allowed pair from above.
+
+    Order 1 is the Kullback–Leibler divergence and order infinity the pure epsilon.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([1.0]), None, np.inf)
+    >>> renyi_upper_bound(np.array([10.0]), reach, np.array([1.0]), 8.0)  # the Gaussian has 4
+    3.27...
+    """
+    pure = pure_loss(widths, reach, sigma).epsilon
+    if alpha >= 1e15:
+        return pure
+    bound = min(pure, alpha * rho_upper_bound(widths, reach, sigma) * (1 + ROUNDING))
+    if reach.order is not None:
+        return bound
+    kinds, count = np.unique(np.stack([widths, reach.caps, sigma]), axis=1, return_counts=True)
+    if count.size > _MOST_KINDS:
+        return bound
+    total = math.fsum(
+        many * interval_renyi(width, change, scale, alpha)
+        for many, (width, change, scale) in zip(count.tolist(), kinds.T.tolist(), strict=True)
+    )
+    return min(bound, total * (1 + ROUNDING))
+
+
+def interval_renyi(width: float, change: float, sigma: float, alpha: float) -> float:
+    """Bound the Rényi divergence of one interval from above; `change` is at most `width`.
+
+    The divergence has one peak in the position s, and its logarithm moves at most `steepness` as
+    fast as s. So a bracket of the peak, found by comparing values, bounds it.
+    """
+    u, gamma = width / sigma, change / sigma
+    spread = min(1.0, u / math.sqrt(12)) * (1 + ROUNDING)
+    simple = alpha * gamma * gamma * _middle_variance(np.array([width]), np.array([sigma]))[0] / 2
+    simple = float(simple) * (1 + ROUNDING)
+    if u > _WIDEST:
+        return simple
+    steepness, low, high = 2 * spread, 0.0, (width - change) / sigma
+    while True:
+        s = np.linspace(low, high, _POINTS)
+        value = _renyi(u, gamma, alpha, s, 1 / spread)
+        best = int(np.argmax(value))
+        apart = np.flatnonzero(value * (1 + _QUADRATURE) < value[best] * (1 - _QUADRATURE))
+        before, after = apart[apart < best], apart[apart > best]
+        start = s[before[-1]] if before.size else low
+        stop = s[after[0]] if after.size else high
+        settled = stop - start > 0.75 * (high - low) or (stop - start) * steepness < 1e-8
+        low, high = float(start), float(stop)
+        if settled:
+            room = steepness * max(s[best] - low, high - s[best]) + 2 * _QUADRATURE
+            return min(simple, float(value[best]) * math.exp(room))
+
+
+def _renyi(u: float, gamma: float, alpha: float, s: Floats, natural: float) -> Floats:
+    """Return D_α(p_s ‖ p_{s+γ}): h'' against a tent with feet s + γ and t = s - (α-1)γ."""
+    near = _integral(u, s + gamma, s, natural, lambda below: below)
+    if alpha == 1:
+        return near
+    foot = (alpha - 1) * gamma  # s - t
+    edge = natural * _OUTSIDE[-1]
+    length = np.minimum(foot, s + edge)
+    far = _integral(u, s, s - length, natural, lambda below: foot - below)
+    ratio = np.maximum((foot - s) / edge, 1.0)
+    result: Floats = near + (far + (ratio - 1 - np.log(ratio))) / (alpha - 1)
+    return result
+
+
+def _integral(
+    u: float, top: Floats, bottom: Floats, natural: float, kernel: Callable[[Floats], Floats]
+) -> Floats:
+    """Integrate h'' times a function of the distance to the top, over [bottom, top].
+
+    Inside the interval panels are at most a natural length long; below it they may double.
+    """
+    inside = np.minimum(top, top - np.maximum(bottom, 0.0))
+    panels = max(1, math.ceil(float(inside.max()) / natural))
+    breaks = inside * (np.arange(panels + 1) / panels)[:, None]
+    outside = np.clip(top + natural * _OUTSIDE[:, None], inside, np.maximum(top - bottom, inside))
+    breaks = np.concatenate([breaks, outside])
+    length = np.diff(breaks, axis=0)
+    used = length.max(axis=1) > 0
+    length = length[used, None]
+    below = breaks[:-1][used, None] + length * _NODES[:, None]
+    kept = divergence.variance(u, (top - below).ravel()).reshape(below.shape)
+    result: Floats = (length * _WEIGHTS[:, None] * kernel(below) * kept).sum(axis=(0, 1))
+    return result
+
+
+def _middle_variance(widths: Floats, sigma: Floats) -> Floats:
+    """Return v: the variance, in units of σ², of the law centred in the middle."""
+    half = widths / sigma / 2
+    kept = truncated_normal.second_moment(half, half) * (1 + ROUNDING)
+    return np.minimum(np.minimum(1.0, half * half / 3 * (1 + ROUNDING)), kept)
+
+
+def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats) -> float:
+    """Bound Σ weight c²/σ² over the reach: linear in c², so any multiplier ν gives a bound.
+
+    For an l1 norm c² is at most cap·c, and Σc² at most radius·(largest cap): the least counts.
+    """
+    unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
+    caps, scale = reach.caps / unit, sigma / unit
+    each = weight / scale / scale
+    whole = float(np.sum(each * caps * caps))
+    if reach.order is None:
+        return whole * (1 + ROUNDING) + _TINY
+    radius = reach.radius / unit
+    if reach.order == 1:
+        linear = _knapsack(each * caps, caps, radius)
+        whole = min(whole, linear)
+        square = radius * min(radius, float(caps.max()))
+    else:
+        square = radius * radius
+    return min(whole, _knapsack(each, caps * caps, square)) * (1 + ROUNDING) + _TINY
+
+
+def _knapsack(value: Floats, most: Floats, total: float) -> float:
+    """Bound Σ value·x over 0 <= x <= most, Σx <= total, by weak duality: any ν would do."""
+    order = np.argsort(-value)
+    last = int(np.searchsorted(np.cumsum(most[order]), total))
+    nu = float(value[order[min(last, value.size - 1)]])
+    return nu * total + float(np.sum(most * np.maximum(value - nu, 0.0)))

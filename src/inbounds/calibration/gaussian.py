@@ -1,0 +1,64 @@
+"""The plain Gaussian's (ε, δ) guarantee, evaluated in ball arithmetic (Balle and Wang, 2018).
+
+Two normal laws with variance one and means μ apart have δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
+A Gaussian with sensitivity Δ is private with σ = Δ/μ, clamped or not.
+
+Proof: docs/proofs/approximate.md.
+"""
+
+import math
+
+from flint import arb, ctx
+
+from inbounds.numerics import ball
+
+_MOST_BITS = 1 << 13
+_SMALLEST = math.ulp(0.0)
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return the δ of two normal laws `mu` standard deviations apart, rounded up.
+
+    Examples
+    --------
+    >>> gaussian_delta(1.0, 1.0)
+    0.126936737506643...
+    """
+    distance = epsilon / mu - mu / 2
+    if abs(distance) > 40:  # Φ(-40) is below every double
+        return _SMALLEST if distance > 0 else 1.0
+    precision = 128
+    while True:
+        with ctx.workprec(precision):
+            shift, rate = arb(mu) / 2, arb(epsilon) / arb(mu)
+            root = arb(2).sqrt()
+            near = ((rate - shift) / root).erfc()
+            far = ((rate + shift) / root).erfc()
+            delta = (near - arb(epsilon).exp() * far) / 2
+            if delta.rel_accuracy_bits() > 58 or precision >= _MOST_BITS:
+                return min(1.0, ball.float_above(delta))
+        precision *= 2
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """Return the largest μ whose δ at `epsilon` is at most `delta`, to about 12 digits.
+
+    Examples
+    --------
+    >>> gaussian_mu(1.0, 1e-6)  # the analytic Gaussian: sigma = sensitivity / mu
+    0.236704...
+    """
+    low, high = math.log(1e-305), math.log(3 * math.sqrt(epsilon) + 100.0)
+    guess, close = (low + high) / 2, 1e-12 * (1 - delta)
+    for _ in range(200):
+        mu = math.exp(guess)
+        found = gaussian_delta(mu, epsilon)
+        error = math.log(found / delta) if found > 1e-300 else -math.inf
+        low, high = (guess, high) if found <= delta else (low, guess)
+        if -close <= error <= 0 or high - low < 1e-14:
+            break
+        distance = min(40.0, abs(epsilon / mu - mu / 2))
+        slope = mu * math.exp(-distance * distance / 2) / math.sqrt(2 * math.pi) / found
+        step = -(error + close / 4) / slope if slope > 0 else math.inf  # slope of ln δ in ln μ
+        guess = guess + step if low < guess + step < high else (low + high) / 2
+    return math.exp(low)

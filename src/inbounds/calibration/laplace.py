@@ -1,0 +1,100 @@
+"""Privacy loss and scale of Laplace noise truncated to a box.
+
+In units of the scale b, with u = w/b, γ = c/b and r = u - γ, a change c of one coordinate costs at
+most ``g = γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u))``: concave in c, with slope between 2/b and 0. In
+many dimensions the worst change maximises the sum of losses, joined by an l1 norm; an l2 norm D
+is read as the l1 norm √m·D that contains it.
+
+Proof: docs/proofs/laplace.md.
+"""
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from inbounds._check import Floats
+from inbounds.calibration.exact import PureLoss
+from inbounds.numerics.partition import ROUNDING
+from inbounds.sensitivity import Reach
+
+
+def as_l1(reach: Reach) -> Reach:
+    """Return the smallest set that is known to hold `reach` and is joined by an l1 norm at most."""
+    if reach.order != 2:
+        return reach
+    caps = np.minimum(reach.caps, reach.radius)
+    total = reach.total
+    return Reach(caps, None, np.inf) if caps.sum() <= total else Reach(caps, 1, total)
+
+
+def losses(widths: Floats, change: Floats, scale: Floats) -> Floats:
+    """Return g of each coordinate: no term is negative, so nothing cancels."""
+    shift, rest = change / scale, (widths - change) / scale
+    extra = np.expm1(-shift) * np.expm1(-rest) / -np.expm1(-widths / scale)
+    result: Floats = shift + np.log1p(extra)
+    return result
+
+
+def slopes(widths: Floats, change: Floats, scale: Floats) -> Floats:
+    """Return g' of each coordinate."""
+    gone, left = np.expm1(-change / scale), np.expm1(-(widths - change) / scale)
+    result: Floats = 2 * left / (gone + left) / scale
+    return result
+
+
+def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
+    """Bound epsilon for an l1 reach: exact but for rounding, which is covered."""
+    if reach.order is None:
+        epsilon = float(losses(widths, reach.caps, scale).sum())
+        return PureLoss(epsilon * (1 + ROUNDING), reach.caps, 0.0)
+    level = _level(widths, reach, scale)
+    change = _changes(widths, reach.caps, scale, level)
+    slope = slopes(widths, change, scale)
+    tangent = losses(widths, change, scale) - slope * change
+    excess = reach.caps * np.maximum(slope - level, 0.0)
+    epsilon = float((tangent + excess).sum()) + level * reach.radius
+    return PureLoss(epsilon * (1 + ROUNDING), change, level)
+
+
+def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
+    """Return the slope at which the changes use up the radius."""
+
+    def unused(level: float) -> float:
+        return reach.radius - float(_changes(widths, reach.caps, scale, level).sum())
+
+    top = 2 / float(scale.min())
+    return float(brentq(unused, top * 2.0**-60, top, xtol=top * 2.0**-60, rtol=2.0**-48))
+
+
+def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Floats:
+    """Return where each slope is `level`: E = e^γ solves e^-u (2-n)E² + 2(n-1)E - n = 0."""
+    n, u = np.minimum(level * scale, 2.0), widths / scale
+    root = np.hypot(n - 1, np.sqrt(np.exp(-u) * n * (2 - n)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the form that is not chosen
+        steep = -np.log(((n - 1) + root) / n)
+        flat = u + np.log(((1 - n) + root) / (2 - n))
+    result: Floats = np.clip(np.where(n > 1, steep, flat) * scale, 0.0, caps)
+    return result
+
+
+def smallest_scale(
+    widths: Floats, reach: Reach, shape: Floats, epsilon: float
+) -> tuple[Floats, PureLoss]:
+    """Return the smallest multiple of `shape` whose epsilon is at most the one asked for."""
+    total = float((reach.caps / shape).sum())
+    if reach.order is not None:
+        total = min(total, reach.radius / float(shape.min()))
+
+    def excess(log_factor: float) -> float:
+        scale = math.exp(log_factor) * shape
+        return math.log(pure_loss(widths, reach, scale).epsilon / epsilon)
+
+    low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
+    high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
+    scale = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50)) * shape
+    loss = pure_loss(widths, reach, scale)
+    while loss.epsilon > epsilon:
+        scale = scale * (1 + max(2.0**-52, 2 * (loss.epsilon / epsilon - 1)))
+        loss = pure_loss(widths, reach, scale)
+    return scale, loss

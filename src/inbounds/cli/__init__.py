@@ -1,0 +1,28 @@
+"""The ``inbounds`` command.
+
+>>> main(["--version"])
+inbounds ...
+0
+"""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 failed, 2 asked for wrongly.
+
+    Examples
+    --------
+    >>> main(["calibrate", "--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1", "--json"])
+    {...
+      "scale": 0.73...
+    ...}
+    0
+    """
+    try:
+        from inbounds.cli.app import run  # noqa: PLC0415 - needs the optional typer and rich
+    except ModuleNotFoundError as missing:
+        sys.stderr.write(f"Error: the inbounds command needs the package {missing.name!r}.\n")
+        return 1
+    return run(args)

@@ -1,0 +1,209 @@
+"""``inbounds calibrate``: how much noise a guarantee needs, and how good the answers are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli import arguments, output
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from inbounds.calibration.certificate import Certificate
+    from inbounds.mechanisms.mechanism import Mechanism
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+An age in 0 to 120 that one person moves by 2.5 at most, pure epsilon 1:
+
+  inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
+
+Two answers released together, one bound on the change of each:
+
+  inbounds calibrate --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1
+
+With a delta, as JSON; and with the proof and a picture in files:
+
+  inbounds calibrate --bounds=-5:5 --sensitivity 1e-1 --epsilon 1 --delta 1e-6 --json
+
+  inbounds calibrate --bounds 0:1 --sensitivity 1 --epsilon 2 --certificate proof.json --plot law.svg
+"""
+
+
+def calibrate(
+    bounds: arguments.Bounds,
+    sensitivity: arguments.Sensitivities,
+    epsilon: arguments.EpsilonOrRho = None,
+    delta: arguments.Delta = None,
+    rho: arguments.Rho = None,
+    norm: arguments.Norm = None,
+    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    method: arguments.Method = None,
+    scaling: arguments.Scaling = None,
+    step: arguments.Steps = None,
+    json: arguments.Json = False,
+    plot: arguments.Plot = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the proof of the pure epsilon to a JSON file."),
+    ] = None,
+) -> None:
+    """Find the least noise that gives a guarantee, prove it, and say how good the answers are."""
+    privacy = arguments.Privacy(epsilon, delta, rho)
+    built = arguments.build(
+        arguments.read_box(bounds, step),
+        arguments.read_sensitivity(sensitivity, norm),
+        privacy,
+        mechanism=mechanism,
+        method=method,
+        scaling=scaling,
+    )
+    proof = prove(built)
+    if certificate is not None:
+        if proof is None:
+            message = f"{mechanism} has no certificate."
+            raise typer.BadParameter(message, param_hint="--certificate")
+        with output.written_whole(certificate) as file:
+            file.write(proof.to_json().encode())
+    if plot is not None:
+        output.save(draw(built), plot)
+    facts = describe(built, privacy, proof)
+    if json:
+        output.show_json({"mechanism": mechanism, **facts})
+    else:
+        output.show(_table(built, facts))
+
+
+def prove(mechanism: Mechanism) -> Certificate | None:
+    """Return a proof of the pure epsilon that has been checked again, None where there is none.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> prove(ib.BoundedLaplace(ib.Box(0, 1), 1, scale=1.0)).epsilon
+    1.0...
+    >>> prove(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)) is None
+    True
+    """
+    certify = getattr(mechanism, "certificate", None)
+    if certify is None:
+        return None
+    proof: Certificate = certify()
+    proof.check()
+    return proof
+
+
+def describe(
+    mechanism: Mechanism, privacy: arguments.Privacy, proof: Certificate | None
+) -> dict[str, Any]:
+    """Return everything the command has to say, under the names that JSON shows.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
+    >>> describe(m, arguments.Privacy(1.0, None, None), None)["bounds"]
+    [(0.0, 1.0)]
+    """
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    from inbounds.analysis.compare import epsilon_at  # noqa: PLC0415 - as above
+    from inbounds.analysis.error import Error  # noqa: PLC0415 - as above
+
+    box = mechanism.domain
+    lower, upper = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+    middle = box.lower + (box.upper - np.asarray(box.lower)) / 2
+    low, high = mechanism.interval(middle, 0.95)
+    facts: dict[str, Any] = {
+        "bounds": list(zip(lower.tolist(), upper.tolist(), strict=True)),
+        "step": box.step,
+        "sensitivity": repr(mechanism.sensitivity),
+        "requested": privacy.stated(),
+        "scale": mechanism._scale,
+        "pure_epsilon": mechanism.epsilon,
+    }
+    if privacy.delta:
+        facts["epsilon_at_delta"] = epsilon_at(mechanism, privacy.delta)
+    if privacy.rho is not None:
+        facts["rho"] = mechanism.rho  # type: ignore[attr-defined]
+    checked = proof and {"epsilon": proof.epsilon, "precision": proof.precision, "checked": True}
+    return facts | {
+        "error": asdict(Error.of(mechanism)),
+        "interval_95_at_middle": {"value": middle, "low": low, "high": high},
+        "certificate": checked,
+    }
+
+
+def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Any:
+    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
+
+    table = Table(title=f"{type(mechanism).__name__} on {mechanism.domain!r}", show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    asked = ", ".join(f"{key} = {value:g}" for key, value in facts["requested"].items())
+    error, span, proof = facts["error"], facts["interval_95_at_middle"], facts["certificate"]
+    table.add_row("asked for", f"{asked}, sensitivity {facts['sensitivity']}")
+    table.add_row(f"{mechanism._scale_name} (scale)", _number(facts["scale"]))
+    for key, label in (
+        ("pure_epsilon", "true ε (pure)"),
+        ("epsilon_at_delta", "true ε at δ"),
+        ("rho", "true ρ"),
+    ):
+        if key in facts:
+            table.add_row(label, f"{facts[key]:.10g}")
+    table.add_row(
+        "RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"
+    )
+    table.add_row("bias", f"{error['worst_bias']:.6g} at worst")
+    table.add_row("answers at a bound", f"{error['bound_mass']:.1%} at worst")
+    ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
+    text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
+    table.add_row("95 % of answers", f"{text}, to a value of {_number(span['value'])}")
+    table.add_row(
+        "certificate",
+        f"pure ε ≤ {proof['epsilon']:.17g}, proved in ball arithmetic, checked again"
+        if proof
+        else "none for this mechanism",
+    )
+    return table
+
+
+def _flat(numbers: Any) -> list[float]:
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    flat: list[float] = np.atleast_1d(numbers).tolist()
+    return flat if len(flat) <= 6 else flat[:6]
+
+
+def _number(numbers: Any) -> str:
+    many = getattr(numbers, "size", 1) > 6
+    return ", ".join(f"{number:.6g}" for number in _flat(numbers)) + (", …" if many else "")
+
+
+def draw(mechanism: Mechanism) -> Figure:
+    """Draw the law of the answers to a value at, near and far from a bound, for each coordinate."""
+    import numpy as np  # noqa: PLC0415 - help must be quick
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
+    box = mechanism.domain
+    sides = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+    count = min(box.dimension, 4)
+    figure = Figure(figsize=(4.5 * count, 3.2), layout="constrained")
+    shown: Any = np.linspace(0, 1, 513)
+    for j, axes in enumerate(np.atleast_1d(figure.subplots(1, count))):
+        for share, name in ((0.0, "lower bound"), (0.25, "a quarter"), (0.5, "middle")):
+            places = sides[0] + (sides[1] - sides[0]) * shown[:, None]
+            value = sides[0] + (sides[1] - sides[0]) * share
+            if box.is_interval:
+                density = mechanism.pdf(places[:, 0], np.full(shown.size, value[0]))
+            else:
+                density = mechanism.pdf(places, np.broadcast_to(value, places.shape))[:, j]
+            axes.plot(places[:, j], density, label=f"value: {name}")
+        axes.set(xlabel="answer" if count == 1 else f"answer {j + 1}", ylabel="density")
+    figure.axes[0].legend(frameon=False)
+    return figure

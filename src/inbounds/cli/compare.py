@@ -1,0 +1,79 @@
+"""``inbounds compare``: every mechanism at the same guarantee."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from inbounds.cli import arguments, output
+
+if TYPE_CHECKING:
+    from inbounds.analysis.compare import Comparison
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+Which mechanism errs least on ages that one person can change at will?
+
+  inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
+
+Two answers together, with a delta; as rows for a spreadsheet:
+
+  inbounds compare --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1 --delta 1e-6
+
+  inbounds compare --bounds 0:1 --sensitivity 0.1 --epsilon 0.5 --csv > mechanisms.csv
+"""
+
+
+def compare(
+    bounds: arguments.Bounds,
+    sensitivity: arguments.Sensitivities,
+    epsilon: arguments.Epsilon,
+    delta: arguments.Delta = None,
+    norm: arguments.Norm = None,
+    json: arguments.Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV.")] = False,
+    plot: arguments.Plot = None,
+) -> None:
+    """Calibrate every mechanism to the same guarantee and say which one errs least."""
+    if json and as_csv:
+        raise typer.BadParameter("does not go with --json.", param_hint="--csv")
+    from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
+
+    result = analysis.compare(
+        arguments.read_box(bounds),
+        arguments.read_sensitivity(sensitivity, norm),
+        epsilon=epsilon,
+        delta=0.0 if delta is None else delta,
+    )
+    if plot is not None:
+        output.save(result.plot(), plot)
+    if json:
+        output.show_json(
+            {
+                "domain": repr(result.domain),
+                "sensitivity": repr(result.sensitivity),
+                "epsilon": result.epsilon,
+                "delta": result.delta,
+                "advice": result.advice(),
+                "mechanisms": result.rows(),
+            }
+        )
+    elif as_csv:
+        _write_rows(result)
+    else:
+        output.show(result)
+
+
+def _write_rows(result: Comparison) -> None:
+    rows = [output.plain(row) for row in result.rows()]
+    table = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        scale = row["scale"]
+        table.writerow(
+            row | {"scale": " ".join(map(repr, scale))} if isinstance(scale, list) else row
+        )

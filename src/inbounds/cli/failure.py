@@ -1,0 +1,96 @@
+"""Failures as one line on standard error, which never shows a private value."""
+
+import errno
+import re
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.exceptions import TyperException
+
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
+
+_OPTIONS = "epsilon|delta|rho|sensitivity|method|scaling|step|dimension"
+_OF_BOUNDS = "lower|upper|domain"
+_AS_OPTIONS = {
+    "PerCoordinate([...])": "--sensitivity once per coordinate",
+    "LInf(...)": "--norm linf",
+    "BoundedGaussian": "--mechanism bounded-gaussian",
+    "BoundedLaplace": "--mechanism bounded-laplace",
+    "method='exact'": "--method exact",
+}
+
+
+class InputError(Exception):
+    """Data cannot be read. The message says where, and never what is there."""
+
+
+def exit_code_of(command: Callable[[], Any]) -> int:
+    """Run a command and return its exit code, having said in one line why it failed.
+
+    Examples
+    --------
+    >>> exit_code_of(lambda: None)
+    0
+    """
+    try:
+        result = command()
+    except TyperException as error:
+        return _say(error.format_message(), error.exit_code)
+    except (ArgumentError, ArgumentTypeError) as error:
+        return _say(in_options(str(error)), 2)
+    except (InBoundsError, InputError) as error:
+        return _say(str(error), 1)
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        return _say(f"{where}{error.strerror or type(error).__name__}.", 1)
+    except ModuleNotFoundError as error:
+        return _say(f"this needs the package {error.name!r}, which cannot be imported.", 1)
+    except Exception as error:  # its message may hold a value, so only its place is shown
+        return _say(_place(error), 1)
+    return result if isinstance(result, int) else 0
+
+
+def in_options(message: str) -> str:
+    """Say an error of the library in terms of the options, on one line.
+
+    Examples
+    --------
+    >>> in_options("epsilon must be positive, got epsilon=-1.0.")
+    '--epsilon must be positive, got epsilon=-1.0.'
+    >>> in_options("upper must be above lower, got lower=5, upper=1.")
+    '--bounds: upper must be above lower, got lower=5, upper=1.'
+    """
+    first, *hints = message.split("\n")
+    first = re.sub(rf"^({_OPTIONS})\b", r"--\1", first)
+    first = re.sub(rf"^({_OF_BOUNDS})\b", r"--bounds: \1", first)
+    hint = " ".join(hints)
+    for name, option in _AS_OPTIONS.items():
+        hint = hint.replace(name, option)
+    return f"{first} {hint}".strip()
+
+
+def is_broken_pipe(error: BaseException) -> bool:
+    """Tell whether whoever was reading our output has left.
+
+    Examples
+    --------
+    >>> is_broken_pipe(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    True
+    """
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _say(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    if line:  # there is none where help was shown instead
+        typer.echo(f"Error: {line}", err=True)
+    return code
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"unexpected {type(error).__name__}{where}. Please report this."

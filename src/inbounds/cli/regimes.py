@@ -1,0 +1,61 @@
+"""``inbounds regimes``: which mechanism errs least where."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli import arguments, output
+
+if TYPE_CHECKING:
+    from inbounds.analysis.regimes import Regimes
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+The map for one answer under pure epsilon, and for three answers with a delta:
+
+  inbounds regimes --delta 0 --plot regimes.png
+
+  inbounds regimes --delta 1e-6 --dimension 3 --json
+"""
+
+
+def regimes(
+    delta: Annotated[float, typer.Option(help="The delta of the guarantee; 0 for pure epsilon.")],
+    dimension: Annotated[
+        int, typer.Option(min=1, help="Number of coordinates released together.")
+    ] = 1,
+    json: arguments.Json = False,
+    plot: arguments.Plot = None,
+) -> None:
+    """Map which mechanism errs least, by epsilon and the share of the range that may change."""
+    from inbounds.analysis import regimes as analysis  # noqa: PLC0415 - help must be quick
+
+    result = analysis.regimes(
+        delta=delta, dimension=dimension, progress=not json and sys.stdout.isatty()
+    )
+    if plot is not None:
+        output.save(result.plot(), plot)
+    if json:
+        names = ("delta", "dimension", "shares", "epsilons", "names", "rmse", "best", "margin")
+        output.show_json({name: getattr(result, name) for name in names})
+    else:
+        output.show(_table(result))
+
+
+def _table(result: Regimes) -> Any:
+    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
+
+    table = Table(
+        title=f"Least average RMSE at δ = {result.delta:g}, dimension {result.dimension}",
+        caption="Columns: sensitivity as a share of the width. "
+        "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
+    )
+    for heading in ("ε", *(f"{share:.2g}" for share in result.shares)):
+        table.add_column(heading, justify="right")
+    for epsilon, row in zip(result.epsilons, result.best.tolist(), strict=True):
+        table.add_row(f"{epsilon:.3g}", *("".join(filter(str.isupper, name)) for name in row))
+    return table

@@ -1,0 +1,204 @@
+"""``inbounds release``: private answers for values from arguments, a file or a pipe."""
+
+from __future__ import annotations
+
+import json as json_text
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli import arguments, output
+from inbounds.cli.failure import InputError
+from inbounds.cli.rows import Layout, Row, blocks, checked_first, opened
+
+if TYPE_CHECKING:
+    from inbounds.mechanisms.mechanism import Mechanism
+
+_BLOCK = 1 << 15  # numbers answered together
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+One value. Others can see what you type (shell history, list of processes); a file is safer:
+
+  inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --step 1 41
+
+A column of a CSV file, one private answer a line, in the same order:
+
+  inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --input people.csv --column age --output ages.txt
+
+Two answers released together: one row is one joint release.
+
+  echo "2.5,4.0" | inbounds release --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1
+"""
+
+
+def release(
+    bounds: arguments.Bounds,
+    sensitivity: arguments.Sensitivities,
+    epsilon: arguments.EpsilonOrRho = None,
+    delta: arguments.Delta = None,
+    rho: arguments.Rho = None,
+    norm: arguments.Norm = None,
+    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    method: arguments.Method = None,
+    scaling: arguments.Scaling = None,
+    step: arguments.Steps = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(help="Values; with several coordinates each is a row, as in 2.5,4.0."),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="FILE", help="Read one row a line; - is standard input."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Read this column of a CSV file with a header. Repeat it, once per coordinate.",
+        ),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", metavar="FILE", help="Write to a file, which appears only once complete."
+        ),
+    ] = None,
+    json: arguments.Json = False,
+) -> None:
+    """Release private answers, one line for each line of input.
+
+    A bad line is named by its number; its content is never shown. Values given as arguments or in a
+    file are all checked before the first answer is drawn. A pipe cannot be read twice: answers to
+    earlier lines may be out when a bad one is met, unless [bold]--output[/bold] or
+    [bold]--json[/bold] holds them back. What was spent is said on standard error.
+    """
+    privacy = arguments.Privacy(epsilon, delta, rho)
+    built = arguments.build(
+        arguments.read_box(bounds, step),
+        arguments.read_sensitivity(sensitivity, norm),
+        privacy,
+        mechanism=mechanism,
+        method=method,
+        scaling=scaling,
+    )
+    layout = Layout(built.domain.dimension, column or ())
+    with ExitStack() as stack:
+        if values:
+            rows = _from_arguments(values, layout, source)
+        else:
+            rows = checked_first(stack.enter_context(opened(source)), layout)
+        write = stack.enter_context(_destination(target))
+        count = (_write_json if json else _write_lines)(built, rows, write, privacy, target)
+    typer.echo(statement(built, privacy, count), err=True)
+
+
+def statement(mechanism: Mechanism, privacy: arguments.Privacy, count: int) -> str:
+    """Say what the releases cost.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
+    >>> statement(m, arguments.Privacy(1.0, None, None), 1)
+    'Privacy: 1 release at epsilon=1.'
+    """
+    box = mechanism.domain
+    plural = "" if count == 1 else "s"
+    kind = "release" if box.is_interval else "joint release"
+    size = "" if box.is_interval else f" of {box.dimension} coordinates"
+    text = f"Privacy: {count} {kind}{plural}{size} at {privacy}"
+    if count == 1:
+        return text + "."
+    return f"{text} each; together {count} times that, if one person is in all of them."
+
+
+def _from_arguments(values: list[str], layout: Layout, source: Path | None) -> Iterator[Row]:
+    """Read values that were typed, where a misspelt option may be among them."""
+    for value in values:
+        if name := re.match(r"--[a-z][a-z-]*", value):
+            raise typer.BadParameter(f"no such option: {name[0]}.", param_hint="VALUES")
+    if source is not None:
+        raise typer.BadParameter("does not go with values.", param_hint="--input")
+    if layout.columns:
+        raise typer.BadParameter("does not go with values.", param_hint="--column")
+    try:
+        rows = list(layout.read(values, "value"))
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="VALUES") from None
+    if len(rows) != len(values):
+        raise typer.BadParameter("a value is blank.", param_hint="VALUES")
+    return iter(rows)
+
+
+@contextmanager
+def _destination(target: Path | None) -> Iterator[Callable[[str], None]]:
+    if target is None or str(target) == "-":
+
+        def write(text: str) -> None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+        yield write
+        return
+    with output.written_whole(target) as file:
+        yield lambda text: file.write(text.encode()) and None
+
+
+def _answers(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:
+    """Draw answers block by block, as plain numbers or lists of them."""
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    box = mechanism.domain
+    for block in blocks(rows, max(1, _BLOCK // box.dimension)):
+        values = np.array(block)
+        answers: list[Any] = mechanism.release(values[:, 0] if box.is_interval else values).tolist()
+        yield answers
+
+
+def _write_lines(
+    mechanism: Mechanism,
+    rows: Iterator[Row],
+    write: Callable[[str], None],
+    privacy: arguments.Privacy,
+    target: Path | None,
+) -> int:
+    count = 0
+    try:
+        for answers in _answers(mechanism, rows):
+            lines = answers if mechanism.domain.is_interval else (_joined(row) for row in answers)
+            count += len(answers)  # before they leave: a broken pipe has seen some of them
+            write("".join(f"{line}\n" for line in lines))
+    except BaseException:
+        if count and target is None:
+            typer.echo(f"Stopped early. {statement(mechanism, privacy, count)}", err=True)
+        raise
+    return count
+
+
+def _joined(row: list[float]) -> str:
+    return ",".join(map(repr, row))
+
+
+def _write_json(
+    mechanism: Mechanism,
+    rows: Iterator[Row],
+    write: Callable[[str], None],
+    privacy: arguments.Privacy,
+    _: Path | None,
+) -> int:
+    held = [answer for answers in _answers(mechanism, rows) for answer in answers]
+    facts = {
+        "mechanism": repr(mechanism),
+        "releases": len(held),
+        "privacy_of_each": privacy.stated(),
+        "answers": held,
+    }
+    write(json_text.dumps(facts) + "\n")
+    return len(held)

@@ -1,0 +1,137 @@
+"""Private numbers from lines of text. Errors say where a bad one is, never what it is."""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import typer
+
+from inbounds.cli.failure import InputError
+
+Row = list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a row of numbers lies in a line: all of it, or named columns below a header."""
+
+    width: int
+    columns: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.columns and len(self.columns) != self.width:
+            message = f"must be given once per coordinate, {self.width} in all."
+            raise typer.BadParameter(message, param_hint="--column")
+
+    def read(self, lines: Iterable[str], place: str = "line") -> Iterator[Row]:
+        """Yield one row of numbers a line. Blank lines may only be at the end.
+
+        Examples
+        --------
+        >>> list(Layout(2).read(["2.5, 4", "1e0,-3", ""]))
+        [[2.5, 4.0], [1.0, -3.0]]
+        >>> list(Layout(1, ["age"]).read(["name,age", '"Doe, J.",41']))
+        [[41.0]]
+        >>> list(Layout(1).read(["secret"]))
+        Traceback (most recent call last):
+        inbounds.cli.failure.InputError: line 1 must be a finite number.
+        """
+        reader, start, blank, where = csv.reader(lines), 1, 0, None
+        while True:
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:
+                raise InputError(f"{place} {start} cannot be read as CSV.") from None
+            if self.columns and where is None:
+                where = self._find(cells)
+            elif len(cells) <= 1 and not "".join(cells).strip():
+                blank = blank or start
+            elif blank:
+                raise InputError(f"{place} {blank} is blank: every one must hold a value.")
+            else:
+                yield self._numbers(cells, where, f"{place} {start}")
+            start = reader.line_num + 1
+
+    def _find(self, header: list[str]) -> list[int]:
+        names = [name.strip() for name in header]
+        for column in self.columns:
+            if names.count(column) != 1:
+                message = f"the first line names {column!r} {names.count(column)} times, not once."
+                raise typer.BadParameter(message, param_hint="--column")
+        return [names.index(column) for column in self.columns]
+
+    def _numbers(self, cells: list[str], where: list[int] | None, place: str) -> Row:
+        try:
+            chosen = cells if where is None else [cells[i] for i in where]
+            row = [float(cell) for cell in chosen]
+        except (ValueError, IndexError):
+            row = []
+        strange = "_" in "".join(cells if where is None else chosen) if row else True
+        if strange or len(row) != self.width or not all(map(math.isfinite, row)):
+            what = (
+                "a finite number" if self.width == 1 else f"{self.width} finite numbers, by commas"
+            )
+            in_column = "" if where is None else " in its column" + "s" * (self.width > 1)
+            raise InputError(f"{place} must {'be' if where is None else 'have'} {what}{in_column}.")
+        return row
+
+
+@contextmanager
+def opened(path: Path | None) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for ``-`` or none."""
+    if path is not None and str(path) != "-":
+        with path.open("rb") as file:
+            yield file
+        return
+    if sys.stdin.isatty():
+        raise typer.BadParameter("give values, --input FILE, or pipe them in.", param_hint="VALUES")
+    yield sys.stdin.buffer
+
+
+def checked_first(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
+    """Return the rows of a stream; if it can be read twice, all of it is checked before any.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> list(checked_first(BytesIO(b"1\\r\\n2\\r\\n"), Layout(1)))
+    [[1.0], [2.0]]
+    """
+    if stream.seekable():
+        start = stream.tell()
+        for _ in _decoded(stream, layout):
+            pass
+        stream.seek(start)
+    return _decoded(stream, layout)
+
+
+def _decoded(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
+    """Read UTF-8 with or without a byte order mark; what is not UTF-8 becomes a bad number."""
+    text = TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+    try:
+        yield from layout.read(text)
+    finally:
+        text.detach()  # the stream is closed by whoever opened it
+
+
+def blocks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    """Group rows, so that memory does not grow with their number.
+
+    Examples
+    --------
+    >>> list(blocks(iter([[1.0], [2.0], [3.0]]), 2))
+    [[[1.0], [2.0]], [[3.0]]]
+    """
+    while block := list(islice(rows, size)):
+        yield block

@@ -1,0 +1,161 @@
+"""How far apart the laws of two neighbours are, in one dimension, without cancellation.
+
+Everything is in units of sigma: `u` is the width, a neighbour at `s` moves to ``s + gamma``, both
+inside ``[0, u]``. With h the log-partition function, the log-ratio of the two densities at v is
+``gamma (H(s) - v)``, where ``H(s) = (h(s + gamma) - h(s)) / gamma``. Hence, with z = H(s) - ε/γ,
+
+    δ(ε) = Q(s, z),   Q(s, z) = E_s[(1 - exp(-γ(z - v)))₊].
+
+Q falls in s, rises in z, and z rises with s: ``Q(low, z(high))`` bounds a whole cell of positions.
+
+Proofs: docs/proofs/approximate.md, docs/proofs/concentrated.md.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf, ndtr
+
+from inbounds._check import Floats
+from inbounds.numerics import truncated_normal
+
+POSITION_ERROR = 2.0**-43
+"""Share of u that covers every rounding error of a threshold z."""
+
+_ROOT_HALF = np.sqrt(0.5)
+_ROOT_TWO_PI = np.sqrt(2 * np.pi)
+_SHORT = 0.25  # changes up to here are integrated
+_REACH = 9.0  # a normal law has mass 2e-19 beyond
+_FALL = 38.0  # e^-38 = 3e-17
+
+
+def _blocks(chosen: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    for first in range(0, chosen.size, 1 << 12):
+        yield chosen[first : first + (1 << 12)]
+
+
+def _unit_rule(points: int) -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    return (nodes + 1) / 2, weights / 2
+
+
+_FEW = _unit_rule(8)
+_PART = _unit_rule(20)
+_MANY = _unit_rule(56)
+
+
+def relative_error(u: float) -> float:
+    """Return the relative margin that covers every other rounding error of Q.
+
+    Examples
+    --------
+    >>> relative_error(1.0) < 1e-11
+    True
+    """
+    return 2.0**-38 * (1 + u)
+
+
+def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
+    """Return H(s) = (h(s + γ) - h(s)) / γ, the mean of the means of the laws in between.
+
+    Examples
+    --------
+    >>> mean_slope(2.0, 1.0, np.array([0.5]))  # symmetric about the middle
+    array([1.])
+    """
+    if gamma <= _SHORT:
+        nodes, weights = _FEW
+        t = s + gamma * nodes[:, None]
+        mean: Floats = weights @ (t + truncated_normal.bias(t, np.maximum(u - t, 0.0)))
+        return mean
+    ratio = _mass(u, s + gamma) / _mass(u, s)
+    result: Floats = s + gamma / 2 + np.log(ratio) / gamma
+    return result
+
+
+def delta_of_cells(
+    u: float, gamma: float, epsilon: float, low: Floats, slope_low: Floats, slope_high: Floats
+) -> Floats:
+    """Bound δ(ε) from above for all positions from `low` on whose H is at most `slope_high`.
+
+    With ``slope_high = slope_low = H(low)`` this is the δ of one pair, rounded up.
+
+    Examples
+    --------
+    >>> s = np.array([0.0])
+    >>> slope = mean_slope(1.0, 1.0, s)
+    >>> delta_of_cells(1.0, 1.0, 0.6, s, slope, slope)  # the pure epsilon is 1/2 here
+    array([0.])
+    """
+    slack = POSITION_ERROR * u
+    z = np.maximum(slope_high - epsilon / gamma + slack, 0.0)
+    margin = relative_error(u)
+    if gamma <= _SHORT:
+        value = _by_quadrature(u, gamma, low, z) * (1 + margin)
+    else:
+        top = np.minimum(z, u)
+        other = gamma * (slope_low - z) - 2 * gamma * slack
+        first = _lower_mass(top, low) / _mass(u, low) * (1 + margin)
+        second = _lower_mass(top, low + gamma) / _mass(u, low + gamma) * (1 - margin)
+        value = first - np.exp(np.minimum(other, 700.0)) * second
+    return np.clip(value, 0.0, 1.0)
+
+
+def variance(u: float, t: Floats) -> Floats:
+    """Return h''(t), the variance of the law ∝ exp(tv - v²/2) on [0, u]; t is any real vector.
+
+    Examples
+    --------
+    >>> bool(variance(1e-3, np.array([0.0]))[0] * 12e6 > 0.999)  # nearly uniform: u²/12
+    True
+    """
+    t = np.where(t > u / 2, u - t, t)  # reflect: the law leans to the left
+    result = np.ones_like(t)
+    for i in _blocks(np.flatnonzero(t < _REACH + 0.5)):  # further inside nothing is cut off
+        result[i] = _variance(u, t[i])
+    return result
+
+
+def _variance(u: float, t: Floats) -> Floats:
+    low = np.maximum(t - _REACH, 0.0)
+    with np.errstate(divide="ignore"):
+        fall = np.where(t < 0, _FALL / np.abs(t), np.inf)
+    length = np.minimum(np.minimum(np.maximum(t, 0.0) + _REACH, fall), u) - low
+    nodes, weights = (side[:, None] for side in _MANY)
+    v = low + length * nodes
+    start = np.minimum(t, 0.0)  # the exponent is measured from its largest value
+    weight = weights * np.exp(-(v - (t + start)) * (v - (t - start)) / 2)
+    weight /= weight.sum(axis=0)
+    offset = length * (nodes - (weight * nodes).sum(axis=0))
+    result: Floats = (weight * offset * offset).sum(axis=0)
+    return result
+
+
+def _mass(u: float, s: Floats) -> Floats:
+    return truncated_normal.mass(s, np.maximum(u - s, 0.0))
+
+
+def _lower_mass(z: Floats, s: Floats) -> Floats:
+    """Return ∫φ(v - s)dv over [0, z], for s >= 0; short ranges are integrated."""
+    short = np.minimum(z, 0.5)
+    nodes, weights = _PART
+    total = weights @ np.exp(-((short * nodes[:, None] - s) ** 2) / 2)
+    total *= short / _ROOT_TWO_PI
+    tail = ndtr(z - s) - ndtr(-s)
+    bulk = (erf((z - s) * _ROOT_HALF) + erf(s * _ROOT_HALF)) / 2
+    return np.where(z <= 0.5, total, np.where(z < s, tail, bulk))
+
+
+def _by_quadrature(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
+    """Return Q(s, z) by an integral of positive terms over x = z - v, where it matters."""
+    tilt = s - z
+    low = np.maximum(np.maximum(z - u, 0.0), -tilt - _REACH)
+    with np.errstate(divide="ignore"):
+        fall = np.where(tilt > 0, np.minimum(_REACH, _FALL / np.abs(tilt)), _REACH - tilt)
+    length = np.minimum(z, fall) - low
+    nodes, weights = _MANY
+    x = low + length * nodes[:, None]
+    total = weights @ (np.exp(-((x + tilt) ** 2) / 2) * -np.expm1(-gamma * x))
+    result: Floats = total * length / (_ROOT_TWO_PI * _mass(u, s))
+    return result

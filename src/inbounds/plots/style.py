@@ -1,0 +1,98 @@
+"""What the figures share: a blank canvas, and one look for each mechanism.
+
+Looks differ in line style, marker and hatch, and fills in lightness, so that figures read in grey.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inbounds.errors import InBoundsError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LineStyle = str | tuple[int, tuple[int, ...]]
+
+
+class MissingMatplotlibError(InBoundsError, ImportError):
+    """A figure was asked for, and matplotlib is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one mechanism is drawn: a colour for lines, a fill for areas, and what differs in grey.
+
+    Examples
+    --------
+    >>> look_of("BoundedGaussian").line, look_of("BoundedLaplace").line
+    ('-', '-.')
+    """
+
+    colour: str
+    fill: str
+    line: LineStyle
+    marker: str
+    hatch: str
+
+
+_LOOKS = {
+    "BoundedGaussian": Look("#1f4e79", "#1f4e79", "-", "o", ""),
+    "BoundedGaussian (paper)": Look("#7a5195", "#b39bc4", "--", "s", "//"),
+    "BoundedGaussian (Liu)": Look("#6b6b6b", "#dddddd", ":", "^", ".."),
+    "BoundedLaplace": Look("#2e86c1", "#4a90c4", "-.", "D", "xx"),
+    "ClampedGaussian": Look("#c46a00", "#f2b266", (0, (8, 2)), "v", "\\\\"),
+    "ClampedLaplace": Look("#8c6d00", "#fff2cc", (0, (3, 1, 1, 1, 1, 1)), "P", "++"),
+}
+_OTHER = Look("#444444", "#bbbbbb", "-", "*", "oo")
+
+
+def look_of(name: str) -> Look:
+    """Return how the mechanism of this name is drawn, in every figure alike.
+
+    Examples
+    --------
+    >>> look_of("ClampedGaussian").marker
+    'v'
+    """
+    return _LOOKS.get(name, _OTHER)
+
+
+def blank(width: float, height: float) -> Figure:
+    """Return an empty figure, in inches, on a canvas that needs no display.
+
+    Examples
+    --------
+    >>> blank(4, 3).get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - optional
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingMatplotlibError(
+            "Figures need matplotlib, which is not installed.\nHint: pip install 'inbounds[plots]'"
+        ) from error
+    figure = Figure(figsize=(width, height), dpi=120, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def tidy(axes: Axes, title: str, x: str, y: str) -> None:
+    """Name the axes, and keep the frame and the grid quiet.
+
+    Examples
+    --------
+    >>> axes = blank(4, 3).add_subplot()
+    >>> tidy(axes, "Error", "epsilon", "RMSE")
+    >>> axes.get_xlabel()
+    'epsilon'
+    """
+    axes.set_title(title, fontsize=10.5)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(visible=True, color="#e3e3e3", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines["top"].set_visible(False)

@@ -1,0 +1,13 @@
+"""Questions to ask of data, each with the range of its answer and what a neighbour may change.
+
+>>> import numpy as np
+>>> from inbounds import queries
+>>> triangle = np.ones((3, 3))
+>>> queries.graph.degree(triangle, node=0, edges=1)
+Query('degree of node 0', Box(0, 2), PerCoordinate(1))
+"""
+
+from inbounds.queries import graph
+from inbounds.queries.query import Query, stack
+
+__all__ = ["Query", "graph", "stack"]

@@ -1,0 +1,281 @@
+"""Queries on a graph whose edges are private.
+
+Neighbours are graphs on the same nodes that differ in at most `edges` edges, each added or removed.
+The nodes are public. Ranges and sensitivities are proved in docs/proofs/graph.md.
+
+A graph is an undirected networkx ``Graph``, or a square adjacency matrix (numpy or scipy.sparse)
+whose rows are the nodes. It is read as a simple graph, whatever it holds: weights do not count, an
+edge from a node to itself is none, and in a matrix a nonzero entry on either side of the diagonal
+joins two nodes. An error there would tell something about the edges; errors speak of public
+things only, which are types, shapes and nodes. networkx takes seconds to hand over a million edges:
+for many queries convert once, with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
+"""
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh_tridiagonal
+from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
+
+from inbounds._check import Floats
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.queries.query import Query
+from inbounds.sensitivity import PerCoordinate
+
+_DENSE = 500  # nodes up to which all eigenvalues at once are the fastest way to the second
+_NARROW = 300  # mean width of the band up to which factorising is cheap
+_CYCLES = 1000  # edges beyond those of a tree up to which it is cheap at any width
+_STEPS = 20_000  # of Lanczos' method; only wide graphs with a long tail need as many
+_ACCURACY = 1e-9
+
+
+def algebraic_connectivity(graph: Any, *, edges: int) -> Query:
+    """Ask for the second smallest eigenvalue of the graph's Laplacian, λ₂.
+
+    The answer is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete. One
+    edge changes it by at most 2.
+
+    Parameters
+    ----------
+    graph
+        The private graph; the module says what is read as one.
+    edges
+        How many edges two neighbours may differ in.
+
+    Notes
+    -----
+    λ₂ is exactly 0 for a disconnected graph and otherwise accurate to 1e-9·max(1, λ₂), by all
+    eigenvalues (small graphs) or by Lanczos' method from a fixed random start. Only a wide graph
+    that also holds a very long tail can exhaust the steps; then the error is about 1e-6 times the
+    largest degree. An error of η raises epsilon by a factor of at most 1 + 2η/edges
+    (docs/proofs/graph.md).
+
+    The time this takes depends on the edges, so it should not be shown either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = np.diag(np.ones(9), 1)
+    >>> algebraic_connectivity(path, edges=2)
+    Query('algebraic connectivity', Box(0, 10), PerCoordinate(4))
+    """
+    adjacency = _adjacency(graph)
+    n = adjacency.shape[0]
+    bound = PerCoordinate(2.0 * _most_edges(n, edges))
+    value = min(max(_second_eigenvalue(adjacency), 0.0), float(n))
+    return Query("algebraic connectivity", value, Box(0, n), bound)
+
+
+def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Query:
+    """Ask how many other nodes a node is joined to.
+
+    The answer is in [0, n-1] on n nodes. One edge changes it by at most 1.
+
+    Parameters
+    ----------
+    graph
+        The private graph; the module says what is read as one.
+    node
+        A node of the graph: its label in networkx, its row in a matrix.
+    edges
+        How many edges two neighbours may differ in.
+    connected
+        Whether it is public knowledge that the graph is connected, which leaves [1, n-1]. Never
+        find out from the graph itself. If it is false, privacy holds all the same, and a degree
+        of 0 is released as if it were 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = np.diag(np.ones(9), 1)
+    >>> degree(path, node=0, edges=2, connected=True)
+    Query('degree of node 0', Box(1, 9), PerCoordinate(2))
+    """
+    adjacency = _adjacency(graph)
+    n = _node_count(adjacency, connected)
+    index = _index(graph, node, n)
+    value = float(adjacency.indptr[index + 1] - adjacency.indptr[index])
+    bound = PerCoordinate(float(_most_edges(n, edges)))
+    return Query(f"degree of node {node}", value, Box(1 if connected else 0, n - 1), bound)
+
+
+def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query:
+    """Ask for the mean degree, which is twice the number of edges over the number of nodes.
+
+    The answer is in [0, n-1] on n nodes. One edge changes it by 2/n.
+
+    Parameters
+    ----------
+    graph
+        The private graph; the module says what is read as one.
+    edges
+        How many edges two neighbours may differ in.
+    connected
+        Whether it is public knowledge that the graph is connected, which leaves [2(n-1)/n, n-1].
+        As for `degree`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = np.diag(np.ones(9), 1)
+    >>> average_degree(path, edges=1)
+    Query('average degree', Box(0, 9), PerCoordinate(0.2))
+    """
+    adjacency = _adjacency(graph)
+    n = _node_count(adjacency, connected)
+    bound = PerCoordinate(2.0 * _most_edges(n, edges) / n)
+    least = 2.0 * (n - 1) / n if connected else 0.0
+    return Query("average degree", adjacency.nnz / n, Box(least, n - 1), bound)
+
+
+def _adjacency(graph: Any) -> Any:
+    """Read anything as the symmetric 0-1 matrix, in CSR form, of a simple graph."""
+    networkx = sys.modules.get("networkx")  # whoever has a graph of its has loaded it
+    if networkx is not None and isinstance(graph, networkx.Graph):
+        if graph.is_directed() or graph.is_multigraph():
+            raise ArgumentTypeError(
+                f"graph must be undirected and without parallel edges, got {_kind(graph)}.\n"
+                "Hint: networkx.Graph(graph) joins two nodes that have any edge between them."
+            )
+        matrix = networkx.to_scipy_sparse_array(graph, weight=None) if graph else np.empty((0, 0))
+    elif sparse.issparse(graph) or isinstance(graph, np.ndarray):
+        matrix = graph if sparse.issparse(graph) else np.asarray(graph)
+    else:
+        matrix = None
+    if matrix is None or matrix.dtype.kind not in "biuf" or np.ma.isMaskedArray(graph):
+        raise ArgumentTypeError(
+            "graph must be an undirected networkx Graph or a square adjacency matrix of real "
+            f"numbers (numpy or scipy.sparse), got {_kind(graph)}."
+        )
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ArgumentError(f"graph must be a square matrix, got shape {matrix.shape}.")
+    if matrix.shape[0] < 2:
+        raise ArgumentError(f"graph must have at least two nodes, got {matrix.shape[0]}.")
+    rows, columns = matrix.nonzero()
+    return _simple(rows, columns, matrix.shape[0])
+
+
+def _simple(rows: Any, columns: Any, n: int) -> Any:
+    """Join the nodes of each pair, without loops and repetitions."""
+    between = rows != columns
+    ends = np.concatenate([rows[between], columns[between]])
+    others = np.concatenate([columns[between], rows[between]])
+    matrix = sparse.coo_array((np.ones(ends.size), (ends, others)), shape=(n, n)).tocsr()
+    matrix.data[:] = 1.0  # an edge counts once, on however many sides it was given
+    return matrix
+
+
+def _kind(graph: Any) -> str:
+    return type(graph).__name__ + (f" of {graph.dtype}" if hasattr(graph, "dtype") else "")
+
+
+def _node_count(adjacency: Any, connected: bool) -> int:
+    n = int(adjacency.shape[0])
+    if connected and n == 2:
+        raise ArgumentError(
+            "graph must have at least three nodes with connected=True, got 2: "
+            "only one graph on two nodes is connected, so there is nothing to ask."
+        )
+    return n
+
+
+def _index(graph: Any, node: Any, n: int) -> int:
+    """Return the row of a node; nodes are public, so the error names it."""
+    is_matrix = sparse.issparse(graph) or isinstance(graph, np.ndarray)
+    if is_matrix:
+        is_row = isinstance(node, int | np.integer) and not isinstance(node, bool)
+        if is_row and 0 <= node < n:
+            return int(node)
+        raise ArgumentError(f"node must be a row of the matrix, 0 to {n - 1}, got node={node!r}.")
+    if node not in graph:
+        raise ArgumentError(f"node must be a node of the graph, got node={node!r}.")
+    return list(graph).index(node)
+
+
+def _most_edges(n: int, edges: object) -> int:
+    """Return how many edges neighbours can differ in: no more than there are pairs of nodes."""
+    try:
+        count = 0 if isinstance(edges, bool | np.bool_) else operator.index(edges)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise ArgumentError(f"edges must be a positive integer, got edges={edges!r}.")
+    return min(count, n * (n - 1) // 2)
+
+
+def _second_eigenvalue(adjacency: Any) -> float:
+    """Choose the method: all eigenvalues, or Lanczos' on the inverse or on the Laplacian."""
+    n = adjacency.shape[0]
+    parts, _ = connected_components(adjacency, directed=False)
+    if parts > 1:
+        return 0.0
+    laplacian = (sparse.diags_array(np.diff(adjacency.indptr).astype(float)) - adjacency).tocsr()
+    if n <= _DENSE:
+        return float(np.linalg.eigvalsh(laplacian.toarray())[1])
+    if adjacency.nnz // 2 - n <= _CYCLES or _band(adjacency) <= _NARROW:
+        return -1.0 / _least_eigenvalue(_negative_inverse(laplacian), n)
+    return _least_eigenvalue(lambda x: laplacian @ x, n)
+
+
+def _band(adjacency: Any) -> float:
+    """Mean distance from the diagonal to a row's first entry, after ordering for a small one."""
+    order = reverse_cuthill_mckee(adjacency, symmetric_mode=True)
+    place = np.argsort(order)
+    first = np.minimum.reduceat(place[adjacency.indices], adjacency.indptr[:-1])
+    return float(np.mean(np.maximum(place - first, 0)))
+
+
+def _negative_inverse(laplacian: Any) -> Callable[[Floats], Floats]:
+    """Return x ↦ -L⁺x for x of mean 0: fix one entry at 0, solve, and remove the mean.
+
+    The small eigenvalues of a long thin graph are far apart only after inverting.
+    """
+    hub = np.argmax(laplacian.diagonal())
+    rest = np.delete(np.arange(laplacian.shape[0]), hub)
+    factors = splu(
+        laplacian[rest][:, rest].tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def apply(x: Floats) -> Floats:
+        y = np.zeros(x.size)
+        y[rest] = -factors.solve(x[rest])
+        return np.asarray(y - y.mean())
+
+    return apply
+
+
+def _least_eigenvalue(apply: Callable[[Floats], Floats], n: int) -> float:
+    """Return the least eigenvalue on the vectors of mean 0, by Lanczos' method.
+
+    The residual is β·|s|, s the last entry of the eigenvector of the tridiagonal matrix; no basis
+    is kept, as lost orthogonality only repeats eigenvalues that were found (Paige 1980).
+    The start is random, so that no symmetry of the graph hides the eigenvector, and fixed.
+    """
+    x = np.random.default_rng(0).standard_normal(n)
+    x -= x.mean()
+    x /= np.linalg.norm(x)
+    before, beta, least = np.zeros(n), 0.0, 0.0
+    diagonal: list[float] = []
+    beside: list[float] = []
+    for step in range(1, _STEPS + 1):
+        y = apply(x) - beta * before
+        diagonal.append(float(x @ y))
+        y -= diagonal[-1] * x
+        y -= y.mean()
+        beta = float(np.linalg.norm(y))
+        if step % 50 == 0 or beta <= _ACCURACY * max(1.0, abs(diagonal[-1])):
+            (least,), last = eigh_tridiagonal(diagonal, beside, select="i", select_range=(0, 0))
+            if beta * abs(last[-1, 0]) <= _ACCURACY * max(1.0, abs(least)):
+                break
+        beside.append(beta)
+        before, x = x, y / beta
+    return float(least)

@@ -1,0 +1,100 @@
+"""A question with everything a mechanism needs to answer it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.sensitivity import PerCoordinate, Sensitivity, as_sensitivity
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Query:
+    """The true answer to a question, the box it lives in, and what a neighbour may change.
+
+    Parameters
+    ----------
+    name
+        What is asked; one name per coordinate after `stack`.
+    value
+        The true answer. It is **private**: give it to a mechanism and to nobody else. Neither
+        `repr` nor any error shows it.
+    box
+        Where answers live. It must follow from public knowledge, never from the data.
+    sensitivity
+        How far the answers of two neighbours may be apart: a number (an l2 norm) or `L2`, `L1`,
+        `LInf`, `PerCoordinate` and their intersections.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> query = Query("mean age", 41.3, Box(0, 120), 2.5)
+    >>> query
+    Query('mean age', Box(0, 120), L2(2.5))
+    >>> m = BoundedGaussian.calibrated(query.box, query.sensitivity, epsilon=1.0)
+    >>> 0 <= m.release(query.value) <= 120
+    True
+    """
+
+    name: str | tuple[str, ...]
+    value: float | Floats
+    box: Box
+    sensitivity: Sensitivity
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.box, Box):
+            raise ArgumentTypeError(f"box must be a Box, got {type(self.box).__name__}.")
+        value = _check.private_values(value=self.value)
+        if value.shape != np.shape(self.box.lower):
+            raise ArgumentError(
+                f"value must have one entry per coordinate of the box, got shape {value.shape}."
+            )
+        sensitivity = as_sensitivity(self.sensitivity)
+        sensitivity.limits(self.box.dimension)  # refuses a wrong number of coordinates
+        object.__setattr__(self, "value", _check.frozen(value) if value.ndim else value.item())
+        object.__setattr__(self, "sensitivity", sensitivity)
+
+    def __repr__(self) -> str:
+        return f"Query({self.name!r}, {self.box!r}, {self.sensitivity!r})"
+
+
+def stack(queries: Sequence[Query]) -> Query:
+    """Return one query whose coordinates are all of these, for one joint release.
+
+    All of them must ask the same data and speak of the same neighbours: for graphs, pass the same
+    `edges` to each. Each coordinate keeps its own bound. That allows every combination of
+    changes, also ones that no neighbour can make at once, so it is on the private side.
+
+    Examples
+    --------
+    >>> age, height = Query("age", 41.0, Box(0, 120), 1), Query("height", 1.7, Box(0, 3), 0.1)
+    >>> stack([age, height])
+    Query(('age', 'height'), Box([0, 0], [120, 3]), PerCoordinate([1, 0.1]))
+    """
+    queries = tuple(queries)
+    if not all(isinstance(query, Query) for query in queries):
+        raise ArgumentTypeError("queries must be a sequence of Query.")
+    if not queries:
+        raise ArgumentError("queries must hold at least one Query.")
+    names: list[str] = []
+    for query in queries:
+        names += [query.name] if isinstance(query.name, str) else query.name
+    steps = [step for query in queries for step in query.box.steps]
+    box = Box(
+        np.hstack([query.box.lower for query in queries]),
+        np.hstack([query.box.upper for query in queries]),
+        step=None if set(steps) == {None} else tuple(steps),
+    )
+    values = np.hstack([query.value for query in queries])
+    bounds = PerCoordinate(np.hstack([_bounds(query) for query in queries]))
+    return Query(tuple(names), values, box, bounds)
+
+
+def _bounds(query: Query) -> Floats:
+    """How far each coordinate may move; a coordinate is never above the norm of all of them."""
+    limits = query.sensitivity.limits(query.box.dimension)
+    return np.minimum(limits.caps, limits.radius)

@@ -1,0 +1,246 @@
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from inbounds import L1, L2, PerCoordinate
+from inbounds.calibration import approximate, concentrated
+from inbounds.calibration.approximate import (
+    delta_upper_bound,
+    epsilon_for_delta,
+    gaussian_delta,
+    gaussian_mu,
+    interval_delta,
+    rho_delta,
+    sigma_for_delta,
+)
+from inbounds.calibration.exact import pure_loss, smallest_sigma
+from inbounds.errors import ArgumentError
+from inbounds.numerics import divergence
+from inbounds.sensitivity import Reach
+
+ONE = np.ones(1)
+
+
+def interval(width: float, change: float) -> tuple[np.ndarray, Reach]:
+    return np.array([width]), Reach(np.array([change]), None, np.inf)
+
+
+def best_pair(u: float, gamma: float, epsilon: float, points: int = 3001) -> tuple[float, float]:
+    """The largest δ among many pairs, by the library's formula, and where it is."""
+    s = np.linspace(0, u - gamma, points)
+    slope = divergence.mean_slope(u, gamma, s)
+    delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope, slope)
+    return float(delta.max()), float(s[delta.argmax()])
+
+
+def true_delta(u: float, gamma: float, epsilon: float, s: float) -> mpf:
+    """By quadrature of (p_s - e^ε p_{s+γ})₊ from the definition."""
+    first, second = (
+        lambda v, centre=centre: mp.exp(-((v - centre) ** 2) / 2)
+        for centre in (mpf(s), mpf(s) + mpf(gamma))
+    )
+    masses = [mp.quad(law, mp.linspace(0, u, 9)) for law in (first, second)]
+    ratio = mp.log(masses[1] / masses[0]) + mpf(gamma) * (s + mpf(gamma) / 2)
+    z = min(mpf(u), (ratio - mpf(epsilon)) / gamma)
+    if z <= 0:
+        return mpf(0)
+
+    def excess(v: mpf) -> mpf:
+        return first(v) / masses[0] - mp.exp(epsilon) * second(v) / masses[1]
+
+    return mp.quad(excess, mp.linspace(0, z, 9))
+
+
+def random_intervals(count: int) -> list[tuple[float, float, float]]:
+    rng = np.random.default_rng(7)
+    found = []
+    for index in range(count):
+        u = float(10 ** rng.uniform(-3, 1.3))
+        gamma = u * float((rng.uniform(), 10 ** rng.uniform(-9, 0), 1.0)[index % 3])
+        share = float((rng.uniform(), 1 - 10 ** rng.uniform(-4, 0), 0.0)[index // 3 % 3])
+        found.append((u, gamma, share))
+    return found
+
+
+@pytest.mark.parametrize(("u", "gamma", "share"), random_intervals(36))
+def test_the_bound_is_at_most_one_percent_above_a_pair_that_exists(
+    u: float, gamma: float, share: float
+) -> None:
+    widths, reach = interval(u, gamma)
+    epsilon = share * pure_loss(widths, reach, ONE).epsilon
+    bound = delta_upper_bound(widths, reach, ONE, epsilon)
+    best, place = best_pair(u, gamma, epsilon)
+    assert best <= bound * (1 + 1e-9)
+    with mp.workdps(50):
+        truth = true_delta(u, gamma, epsilon, place)
+    assert truth <= bound
+    if truth > 1e-12:
+        assert bound <= truth * mpf("1.01")
+
+
+@pytest.mark.parametrize("epsilon", [706.5, 1051.0, 2845.0])
+def test_the_bound_holds_where_exp_of_epsilon_overflows(epsilon: float) -> None:
+    u, gamma = 60.0, 45.0
+    bound = delta_upper_bound(*interval(u, gamma), ONE, epsilon)
+    with mp.workdps(30):
+        assert true_delta(u, gamma, epsilon, 7.5) <= bound
+
+
+def test_neither_the_middle_nor_the_end_alone_is_the_worst_place() -> None:
+    widths, reach = interval(5.0, 0.5)
+    pure = pure_loss(widths, reach, ONE).epsilon
+    places = [best_pair(5.0, 0.5, share * pure)[1] for share in (0.0, 0.5, 0.99)]
+    assert places[0] == pytest.approx(2.25, abs=2e-3)
+    assert 2.3 < places[1] < 4.4
+    assert places[2] == 4.5
+
+
+def test_from_the_pure_epsilon_on_delta_is_nought() -> None:
+    widths, reach = interval(3.0, 1.0)
+    pure = pure_loss(widths, reach, ONE).epsilon
+    assert delta_upper_bound(widths, reach, ONE, pure) == 0
+    assert 0 < delta_upper_bound(widths, reach, ONE, 0.99 * pure) < 1e-3
+
+
+def test_a_search_cut_short_still_gives_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = interval_delta(6.0, 0.6, 1.0, 0.5)
+    monkeypatch.setattr(approximate, "_ROUNDS", 1)
+    coarse = interval_delta(6.0, 0.6, 1.0, 0.5)
+    monkeypatch.setattr(approximate, "_ROUNDS", 16)
+    monkeypatch.setattr(approximate, "_MOST_CELLS", 2)
+    capped = interval_delta(6.0, 0.6, 1.0, 0.5)
+    assert full < coarse <= 1
+    assert full < capped <= 1
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0, 4.0, 30.0])
+@pytest.mark.parametrize("rho", [1e-4, 0.01, 0.2, 2.0])
+def test_zcdp_gives_at_least_the_delta_of_the_gaussian_that_has_it(
+    rho: float, epsilon: float
+) -> None:
+    """√(2ρ)-GDP is ρ-zCDP, so no valid conversion is below its δ; ours is within a factor 30."""
+    found, exact = rho_delta(rho, epsilon), gaussian_delta(math.sqrt(2 * rho), epsilon)
+    assert exact <= found <= min(1.0, 30 * exact + 1e-300)
+
+
+def pair_delta(u: np.ndarray, s: np.ndarray, other: np.ndarray, epsilon: float) -> float:
+    """∫(p - e^ε q)₊ of two coordinates by a grid of midpoints."""
+    laws = []
+    for centre in (s, other):
+        sides = []
+        for width, at in zip(u, centre, strict=True):
+            v = (np.arange(600) + 0.5) * width / 600
+            side = np.exp(-((v - at) ** 2) / 2)
+            sides.append(side / side.sum())
+        laws.append(np.outer(*sides))
+    return float(np.maximum(laws[0] - math.exp(epsilon) * laws[1], 0).sum())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_pair_on_a_rectangle_exceeds_the_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    widths = 10 ** rng.uniform(-0.3, 1, 2)
+    caps = widths * rng.uniform(0.1, 1, 2)
+    sensitivity = (PerCoordinate(caps), L2(float(caps.max())), L1(float(caps.max())))[seed % 3]
+    reach = sensitivity.within(widths)
+    sigma = np.ones(2)
+    epsilon = float(rng.uniform(0, 0.8)) * pure_loss(widths, reach, sigma).epsilon
+    bound = delta_upper_bound(widths, reach, sigma, epsilon)
+    for _ in range(20):
+        change = reach.caps * rng.uniform(0.5, 1, 2)
+        if reach.order is not None:
+            change *= min(1.0, reach.radius / float(np.linalg.norm(change, reach.order)))
+        s = (widths - change) * rng.uniform(0, 1, 2)
+        assert pair_delta(widths, s, s + change, epsilon) <= bound * 1.01
+
+
+def test_on_a_box_the_least_of_three_bounds_counts() -> None:
+    reach = PerCoordinate([1.0, 1.0]).within(np.array([2.0, 2.0]))
+    narrow, wide = np.array([2.0, 2.0]), np.array([100.0, 100.0])
+    sigma = np.ones(2)
+    gaussian = gaussian_delta(math.sqrt(2) * (1 + 1e-13), 1.0)
+    assert delta_upper_bound(wide, reach, sigma, 1.0) == pytest.approx(gaussian, rel=1e-9)
+    by_rho = rho_delta(concentrated.rho_upper_bound(narrow, reach, sigma), 1.5)
+    assert delta_upper_bound(narrow, reach, sigma, 1.5) == by_rho < gaussian_delta(1.4, 1.5)
+    assert delta_upper_bound(narrow, reach, sigma, 3.0) == 0
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(
+    "sensitivity", [L2(2.0), L1(2.0), PerCoordinate([1, 1, 2]), L2(2.0) & PerCoordinate([1, 1, 2])]
+)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_sigma_on_a_box_is_at_most_the_gaussian_and_the_pure_one(
+    sensitivity: L2, epsilon: float, scaled: bool
+) -> None:
+    widths = np.array([3.0, 8.0, 20.0])
+    reach = sensitivity.within(widths)
+    shape = widths if scaled else np.ones(3)
+    sigma = sigma_for_delta(widths, reach, shape, epsilon, 1e-6)
+    assert delta_upper_bound(widths, reach, sigma, epsilon) <= 1e-6
+    scale = float(sigma[0] / shape[0])
+    np.testing.assert_allclose(sigma, scale * shape, rtol=1e-15)
+    pure = smallest_sigma(widths, reach, shape, epsilon)[0][0] / shape[0]
+    gaussian = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, 1e-6)
+    assert scale <= min(pure, gaussian) * (1 + 1e-12)
+    assert delta_upper_bound(widths, reach, sigma * (1 - 1e-5), epsilon) > 1e-6
+
+
+def test_zcdp_beats_both_others_on_many_narrow_coordinates() -> None:
+    """With 400 coordinates pure ε adds up; the plain Gaussian ignores that little is left."""
+    widths, shape = np.full(400, 1.0), np.ones(400)
+    reach = PerCoordinate(np.full(400, 0.5)).within(widths)
+    sigma = float(sigma_for_delta(widths, reach, shape, 1.0, 1e-6)[0])
+    pure = float(smallest_sigma(widths, reach, shape, 1.0)[0][0])
+    gaussian = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(1.0, 1e-6)
+    assert sigma < 0.6 * min(pure, gaussian)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2])
+@pytest.mark.parametrize(("u", "gamma"), [(0.1, 0.05), (3.0, 1.0), (40.0, 1.0), (1e5, 3.0)])
+def test_epsilon_is_the_smallest_that_keeps_delta(u: float, gamma: float, delta: float) -> None:
+    widths, reach = interval(u, gamma)
+    epsilon = epsilon_for_delta(widths, reach, ONE, delta)
+    assert delta_upper_bound(widths, reach, ONE, epsilon) <= delta
+    assert epsilon <= pure_loss(widths, reach, ONE).epsilon
+    if epsilon > 0:
+        assert delta_upper_bound(widths, reach, ONE, epsilon * (1 - 1e-3)) > delta
+    assert gaussian_delta(gamma, epsilon * (1 + 1e-6) + 1e-12) <= delta or u < 50
+
+
+def test_epsilon_is_nought_where_delta_covers_everything() -> None:
+    assert epsilon_for_delta(*interval(1.0, 0.1), np.array([50.0]), 0.1) == 0
+
+
+def test_epsilon_nought_can_be_asked_for() -> None:
+    widths, reach = interval(10.0, 1.0)
+    sigma = sigma_for_delta(widths, reach, ONE, 0.0, 0.01)
+    assert delta_upper_bound(widths, reach, sigma, 0.0) <= 0.01
+    assert sigma[0] < 1 / gaussian_mu(0.0, 0.01)
+
+
+@pytest.mark.parametrize("u", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("share", [2.0**-240, 1e-9, 0.5, 1.0])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1.0, 750.0])
+def test_extreme_intervals_give_valid_answers(u: float, share: float, epsilon: float) -> None:
+    widths, reach = interval(1e9 * u, 1e9 * u * share)
+    bound = delta_upper_bound(widths, reach, np.array([1e9]), epsilon)
+    assert 0 <= bound <= gaussian_delta(u * share * (1 + 1e-13), epsilon)
+
+
+@pytest.mark.parametrize("delta", [1e-290, 1e-30, 0.5, 1 - 1e-9])
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 900.0])
+@pytest.mark.parametrize("share", [1e-12, 1.0])
+def test_extreme_requests_are_met(share: float, epsilon: float, delta: float) -> None:
+    widths, reach = interval(1e-3, 1e-3 * share)
+    sigma = sigma_for_delta(widths, reach, ONE, epsilon, delta)
+    assert 0 < sigma[0] < math.inf
+    assert delta_upper_bound(widths, reach, sigma, epsilon) <= delta
+
+
+def test_a_delta_below_what_doubles_can_tell_is_refused() -> None:
+    widths = np.array([1.0, 1.0])
+    with pytest.raises(ArgumentError, match="delta must be larger"):
+        sigma_for_delta(widths, L2(0.5).within(widths), np.ones(2), 0.0, 1e-250)

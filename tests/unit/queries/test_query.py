@@ -1,0 +1,109 @@
+import copy
+import pickle
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+import inbounds as ib
+from inbounds.queries import Query, stack
+
+SECRET = 41.375
+AGE = Query("age", SECRET, ib.Box(0, 120, step=1), 2.5)
+RATE = Query("rate", 0.25, ib.Box(0, 1), ib.PerCoordinate(0.5))
+JOINT = Query(("x", "y"), [1.0, 2.0], ib.Box([0, 0], [3, 4]), ib.L2(1) & ib.PerCoordinate([2, 0.5]))
+
+
+def test_a_query_keeps_what_a_mechanism_needs() -> None:
+    assert AGE.name == "age"
+    assert AGE.value == SECRET
+    assert type(Query("age", 41, ib.Box(0, 120), 1).value) is float
+    assert AGE.box == ib.Box(0, 120, step=1)
+    assert AGE.sensitivity == ib.L2(2.5)
+
+
+@pytest.mark.parametrize("show", [repr, str, "{}".format])
+def test_the_private_value_is_never_shown(show: object) -> None:
+    assert callable(show)
+    assert show(AGE) == "Query('age', Box(0, 120, step=1), L2(2.5))"
+    assert str(SECRET) not in show(stack([AGE, RATE]))
+
+
+def test_a_query_is_frozen_and_so_is_its_vector() -> None:
+    with pytest.raises(FrozenInstanceError):
+        AGE.value = 3.0  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        JOINT.value[0] = 3.0  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "copier", [copy.copy, copy.deepcopy, lambda q: pickle.loads(pickle.dumps(q))]
+)
+def test_copies_are_the_same_query(copier: object) -> None:
+    assert callable(copier)
+    twin = copier(JOINT)
+    assert twin.name == JOINT.name
+    assert np.array_equal(twin.value, JOINT.value)
+    assert twin.box == JOINT.box
+    assert repr(twin) == repr(JOINT)
+
+
+@pytest.mark.parametrize(
+    ("value", "box", "sensitivity", "error", "word"),
+    [
+        ([SECRET, 1.0], ib.Box(0, 120), 1, ib.ArgumentError, "value"),
+        (SECRET, ib.Box([0, 0], [1, 1]), 1, ib.ArgumentError, "value"),
+        ([SECRET], ib.Box([0, 0], [1, 1]), 1, ib.ArgumentError, "value"),
+        (float("nan"), ib.Box(0, 120), 1, ib.ArgumentError, "value"),
+        (str(SECRET), ib.Box(0, 120), 1, ib.ArgumentTypeError, "value"),
+        (SECRET, (0, 120), 1, ib.ArgumentTypeError, "box"),
+        (SECRET, ib.Box(0, 120), -1, ib.ArgumentError, "sensitivity"),
+        (SECRET, ib.Box(0, 120), [1], ib.ArgumentTypeError, "sensitivity"),
+        (SECRET, ib.Box(0, 120), ib.PerCoordinate([1, 2]), ib.ArgumentError, "sensitivity"),
+    ],
+)
+def test_a_query_that_does_not_fit_is_refused_without_its_value(
+    value: object, box: object, sensitivity: object, error: type[Exception], word: str
+) -> None:
+    with pytest.raises(error, match=f"^{word} must") as caught:
+        Query("age", value, box, sensitivity)  # type: ignore[arg-type]
+    assert str(SECRET) not in str(caught.value)
+
+
+def test_stacking_concatenates_names_values_boxes_and_bounds() -> None:
+    joint = stack([AGE, RATE])
+    assert joint.name == ("age", "rate")
+    assert np.array_equal(joint.value, [SECRET, 0.25])
+    assert joint.box == ib.Box([0, 0], [120, 1], step=[1, None])
+    assert joint.sensitivity == ib.PerCoordinate([2.5, 0.5])
+
+
+def test_stacks_stack_and_a_norm_bounds_each_coordinate() -> None:
+    joint = stack([RATE, stack([JOINT, RATE])])
+    assert joint.name == ("rate", "x", "y", "rate")
+    assert joint.box == ib.Box(0, [1, 3, 4, 1])
+    assert joint.sensitivity == ib.PerCoordinate([0.5, 1, 0.5, 0.5])
+
+
+def test_one_query_stacks_to_a_box_of_one_coordinate() -> None:
+    joint = stack([RATE])
+    assert joint.box == ib.Box([0], [1])
+    assert joint.name == ("rate",)
+
+
+def test_a_stack_is_released_as_one_answer() -> None:
+    joint = stack([AGE, RATE])
+    m = ib.BoundedGaussian.calibrated(joint.box, joint.sensitivity, epsilon=1.0)
+    answer = m.release(joint.value)
+    assert np.shape(answer) == (2,)
+    assert ((answer >= joint.box.lower) & (answer <= joint.box.upper)).all()
+
+
+def test_stacking_nothing_or_something_else_is_refused() -> None:
+    with pytest.raises(ib.ArgumentError, match=r"^queries must hold at least one Query"):
+        stack([])
+    with pytest.raises(
+        ib.ArgumentTypeError, match=r"^queries must be a sequence of Query"
+    ) as caught:
+        stack([AGE, SECRET])  # type: ignore[list-item]
+    assert str(SECRET) not in str(caught.value)
