@@ -14,8 +14,8 @@ help: ## List the targets
 
 setup: .venv/.ready ## Create .venv with the pinned development tools
 
-demo: .venv/.ready ## Recompute the paper's Table 1
-	$(BIN)/python examples/table1.py
+demo: .venv/.ready ## Show what inbounds does; figures and numbers go to demo-output/
+	$(BIN)/python examples/demo.py demo-output
 
 test: .venv/.ready ## Run the tests and doctests
 	$(BIN)/pytest

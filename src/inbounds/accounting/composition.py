@@ -58,7 +58,7 @@ class Composition:
     >>> together.epsilon(delta=1e-6) < 100 * m.epsilon
     True
     >>> together.best(delta=1e-6)
-    'GDP'
+    'PLD'
     """
 
     losses: tuple[tuple[PrivacyLoss, int], ...]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._check import Floats
-from inbounds.loss import Profile, PrivacyLoss
+from inbounds.loss import PrivacyLoss, Profile
 
 if TYPE_CHECKING:
     from dp_accounting.pld import privacy_loss_distribution as distribution
@@ -52,7 +52,7 @@ def _single(points: Profile, step: float) -> distribution.PrivacyLossDistributio
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415 - optional
 
     most = math.ceil(points[-1][0] / step)
-    epsilons = np.arange(most + 1) * step
+    epsilons = np.arange(most + 1, dtype=np.float64) * step
     above = convex(points, epsilons)
     # Either direction of a pair is covered: delta(-ε) = 1 - e^-ε (1 - delta(ε)).
     below = 1 - np.exp(-epsilons[:0:-1]) * (1 - above[:0:-1])

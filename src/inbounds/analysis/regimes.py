@@ -56,13 +56,14 @@ class Regimes:
     @property
     def best(self) -> NDArray[Any]:
         """The name of the mechanism that errs least, by epsilon and share."""
-        return np.asarray(self.names)[self.rmse.argmin(axis=0)]
+        return np.asarray(np.asarray(self.names)[self.rmse.argmin(axis=0)])
 
     @property
     def best_truncated(self) -> NDArray[Any]:
         """The name of the one that errs least among those that never pile up at a bound."""
         truncated = [name.startswith("Bounded") for name in self.names]
-        return np.asarray(self.names)[truncated][self.rmse[truncated].argmin(axis=0)]
+        names = np.asarray(self.names)[truncated]
+        return np.asarray(names[self.rmse[truncated].argmin(axis=0)])
 
     @property
     def margin(self) -> Floats:
@@ -113,8 +114,8 @@ def regimes(
     delta = _check.not_negative(delta=delta)
     if delta >= 1:
         raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
-    if not isinstance(dimension, int) or dimension < 1:
-        raise ArgumentError(f"dimension must be a whole number above 0, got {dimension=!r}.")
+    if not _check.positive(dimension=dimension).is_integer():
+        raise ArgumentError(f"dimension must be a whole number, got dimension={dimension!r}.")
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
@@ -145,7 +146,7 @@ def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, in
 def _average_rmse(mechanism: Mechanism) -> float:
     """Integrate the squared error over one coordinate, all being alike: `Error.of` in one call."""
     scale = float(mechanism._scales[0])
-    one = type(mechanism)(Box(0, 1), 1.0, scale)  # type: ignore[call-arg]
+    one = type(mechanism)(Box(0, 1), L2(1.0), scale)  # type: ignore[call-arg]
     edge = min(_EDGE * scale, 0.5)
     pieces = ((0.0, edge), (edge, 0.5 - edge))
     values = np.concatenate([start + length * _NODES for start, length in pieces])

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-BOX = Box([0, 1], [10, 9])
-EACH = PerCoordinate([4, 2])
+BOX = Box(np.array([0.0, 1.0]), np.array([10.0, 9.0]))
+EACH = PerCoordinate(np.array([4.0, 2.0]))
 BALL = L2(math.hypot(4, 2))
 EPSILONS = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
@@ -77,8 +77,14 @@ def table1() -> tuple[Table1Row, ...]:
 def _row(epsilon: float) -> Table1Row:
     liu, paper, exact = _mechanisms(epsilon)
     each = BoundedGaussian.calibrated(BOX, EACH, epsilon=epsilon)
-    squares = (_square(m) for m in (liu, paper, exact, each))
-    return Table1Row(epsilon, *squares, paper_epsilon=paper.epsilon)
+    return Table1Row(
+        epsilon=epsilon,
+        liu=_square(liu),
+        paper=_square(paper),
+        exact=_square(exact),
+        exact_per_coordinate=_square(each),
+        paper_epsilon=paper.epsilon,
+    )
 
 
 def _mechanisms(epsilon: float) -> tuple[BoundedGaussian, BoundedGaussian, BoundedGaussian]:

@@ -161,8 +161,10 @@ def rho_delta(rho: float, epsilon: float) -> float:
             high = right
         else:
             low = left
-    best = log_delta(1 + math.exp(low))
-    return min(1.0, math.exp(best + 1e-12 * (1 + abs(best))) + SMALLEST_DELTA)
+    alpha = 1 + math.exp(low)
+    best = log_delta(alpha)
+    rounding = 1e-12 * (1 + abs(best) + (alpha - 1) * epsilon)
+    return min(1.0, math.exp(min(0.0, best + rounding)) + SMALLEST_DELTA)
 
 
 def _least(bound: Callable[[float], float], delta: float, top: float) -> float:

@@ -10,7 +10,7 @@ an upper bound on epsilon, so nothing about how they were found needs to be trus
 `certify` evaluates this with the closed form of g; `Certificate.check` evaluates it again from the
 definition of g, by rigorous quadrature, reading nothing but the certificate's own fields.
 
-Proof: docs/proofs/box.md.
+Proofs: docs/proofs/box.md; for Laplace noise docs/proofs/laplace.md.
 """
 
 from __future__ import annotations

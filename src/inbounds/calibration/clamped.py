@@ -21,18 +21,30 @@ from inbounds.sensitivity import Reach
 
 _MOST_BITS = 1 << 13
 _ROUNDING = 2.0**-45
+_ABSOLUTE = 2.0**-48  # covers the logarithm of a quotient near one
+_SMALLEST = math.ulp(0.0)
 
 
 def interval_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
-    """Return delta at `epsilon`, rounded up."""
+    """Return delta at `epsilon`, rounded up.
+
+    It rises with the width and the change, so a slightly smaller sigma covers their rounding.
+    """
+    sides = (np.array([side]) for side in (width, change, sigma))
+    if epsilon >= float(_losses(*sides).sum()) * (1 + _ROUNDING) + _ABSOLUTE:
+        return 0.0
     precision = 128
     while True:
         with ctx.workprec(precision):
-            u, shift, budget = arb(width) / sigma, arb(change) / sigma, arb(epsilon)
+            spread, budget = arb(sigma) / (1 + 2.0**-52), arb(epsilon)
+            u, shift = arb(width) / spread, arb(change) / spread
             x = (budget / shift - shift / 2).min(u - shift)
-            delta = _above(x) - budget.exp() * _above(x + shift)
+            if abs(x) > 40:  # Φ(-40) is below every double
+                return _SMALLEST if x > 0 else 1.0
+            far = budget.exp() * _above(x + shift)
+            delta = _above(x) - (far if far.is_finite() else 0)  # an upper bound without it too
             if delta.rel_accuracy_bits() > 50 or precision >= _MOST_BITS or delta < 2.0**-1000:
-                return max(0.0, ball.float_above(delta)) if delta.is_finite() else 1.0
+                return min(1.0, max(0.0, ball.float_above(delta)))
         precision *= 2
 
 
@@ -46,7 +58,11 @@ def interval_sigma(width: float, change: float, epsilon: float, delta: float) ->
     Only the value returned needs to be right, and it has been checked.
     """
 
+    reach = Reach(np.array([change]), None, np.inf)
+
     def enough(sigma: float) -> bool:
+        if delta == 0:  # by the very number that will be reported
+            return pure_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
         return interval_delta(width, change, sigma, epsilon) <= delta
 
     high = change
@@ -74,7 +90,7 @@ def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
         steepest = float(np.linalg.norm(slopes, {1: np.inf, 2: 2}[reach.order]))
         tangent = float((_losses(widths, change, sigma) - slopes * change).sum())
         most = min(most, tangent + steepest * reach.radius)
-    return most * (1 + _ROUNDING) + widths.size * 2.0**-50
+    return most * (1 + _ROUNDING) + widths.size * _ABSOLUTE
 
 
 def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:

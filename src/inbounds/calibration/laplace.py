@@ -2,8 +2,8 @@
 
 In units of the scale b, with u = w/b, γ = c/b and r = u - γ, a change c of one coordinate costs at
 most ``g = γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u))``: concave in c, with slope between 2/b and 0. In
-many dimensions the worst change maximises the sum of losses, joined by an l1 norm; an l2 norm D
-is read as the l1 norm √m·D that contains it.
+many dimensions the worst change maximises the sum of losses, joined by an l1 norm; an l2 norm is
+read as the smallest l1 norm that contains it (√m·D, less where coordinates are bounded).
 
 Proof: docs/proofs/laplace.md.
 """
@@ -50,6 +50,7 @@ def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
         return PureLoss(epsilon * (1 + ROUNDING), reach.caps, 0.0)
     level = _level(widths, reach, scale)
     change = _changes(widths, reach.caps, scale, level)
+    level *= 1 + 2.0**-47  # else the rounding errors of many slopes would count as excess
     slope = slopes(widths, change, scale)
     tangent = losses(widths, change, scale) - slope * change
     excess = reach.caps * np.maximum(slope - level, 0.0)
@@ -58,23 +59,31 @@ def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
 
 
 def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
-    """Return the slope at which the changes use up the radius."""
+    """Return the slope at which the changes use up the radius: the steepest one, times e^-t."""
+    steepest = 2 / float(scale.min()) * (1 + 2.0**-50)
 
-    def unused(level: float) -> float:
+    def unused(t: float) -> float:
+        level = steepest * math.exp(-t)
         return reach.radius - float(_changes(widths, reach.caps, scale, level).sum())
 
-    top = 2 / float(scale.min())
-    return float(brentq(unused, top * 2.0**-60, top, xtol=top * 2.0**-60, rtol=2.0**-48))
+    most = math.log(float(scale.max() / scale.min())) + 42.0
+    t = most if unused(most) >= 0 else brentq(unused, 0.0, most, xtol=1e-16, rtol=2.0**-50)
+    return steepest * math.exp(-t)
 
 
 def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Floats:
-    """Return where each slope is `level`: E = e^γ solves e^-u (2-n)E² + 2(n-1)E - n = 0."""
+    """Return where each slope is `level`.
+
+    With n = level·b, k = min(n, 2-n) and v = 1-e^-u, the shorter y of γ and r has x = e^y - 1 with
+    k(1-v)x² + 2(1-kv)x = kv. No difference of nearly equal numbers is taken.
+    """
     n, u = np.minimum(level * scale, 2.0), widths / scale
-    root = np.hypot(n - 1, np.sqrt(np.exp(-u) * n * (2 - n)))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of the form that is not chosen
-        steep = -np.log(((n - 1) + root) / n)
-        flat = u + np.log(((1 - n) + root) / (2 - n))
-    result: Floats = np.clip(np.where(n > 1, steep, flat) * scale, 0.0, caps)
+    k, v = np.minimum(n, 2 - n), -np.expm1(-u)
+    half = (1 - k) + k * np.exp(-u)
+    with np.errstate(divide="ignore"):  # k = 1 and a width beyond e^-u: y = u/2
+        x = k * v / (half + np.hypot(half, k * np.sqrt(v * np.exp(-u))))
+    shorter = np.minimum(np.log1p(x), u / 2) * scale
+    result: Floats = np.clip(np.where(n >= 1, shorter, widths - shorter), 0.0, caps)
     return result
 
 

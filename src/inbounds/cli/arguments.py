@@ -48,6 +48,7 @@ Sensitivities = Annotated[
     list[float],
     typer.Option(
         "--sensitivity",
+        metavar="NUMBER",
         help="How much one neighbour may change the value. Repeat it, once per coordinate, for "
         "different bounds on each.",
     ),
@@ -85,6 +86,7 @@ Steps = Annotated[
     list[float] | None,
     typer.Option(
         "--step",
+        metavar="NUMBER",
         help="Round answers to multiples of this, counted from the lower bound. Repeat it for "
         "different steps on each coordinate.",
     ),
@@ -104,13 +106,15 @@ def read_box(bounds: list[str], steps: list[float] | None = None) -> Box:
     >>> read_box(["-5:5"]), read_box(["0:10", "1:9e0"], [1.0])
     (Box(-5, 5), Box([0, 1], [10, 9], step=1))
     """
-    from inbounds.domain import Box  # noqa: PLC0415 - help must be quick
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    from inbounds.domain import Box  # noqa: PLC0415 - as above
 
     pairs = [_interval(text) for text in bounds]
     step: Any = None if not steps else steps[0] if len(steps) == 1 else tuple(steps)
     if len(pairs) == 1:
         return Box(*pairs[0], step=step)
-    lower, upper = zip(*pairs, strict=True)
+    lower, upper = np.array(pairs).T
     return Box(lower, upper, step=step)
 
 

@@ -16,26 +16,30 @@ if TYPE_CHECKING:
     from inbounds.calibration.certificate import Certificate
     from inbounds.mechanisms.mechanism import Mechanism
 
-EXAMPLES = """
+EXAMPLES = r"""
 [bold]Examples[/bold]
 
 An age in 0 to 120 that one person moves by 2.5 at most, pure epsilon 1:
 
-  inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
+$ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
 
 Two answers released together, one bound on the change of each:
 
-  inbounds calibrate --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1
+$ inbounds calibrate --bounds 0:10 --bounds 1:9 \
+  --sensitivity 4 --sensitivity 2 --epsilon 1
 
 With a delta, as JSON; and with the proof and a picture in files:
 
-  inbounds calibrate --bounds=-5:5 --sensitivity 1e-1 --epsilon 1 --delta 1e-6 --json
+$ inbounds calibrate --bounds=-5:5 --sensitivity 1e-1 --epsilon 1 \
+  --delta 1e-6 --json
 
-  inbounds calibrate --bounds 0:1 --sensitivity 1 --epsilon 2 --certificate proof.json --plot law.svg
+$ inbounds calibrate --bounds 0:1 --sensitivity 1 --epsilon 2 \
+  --plot law.svg --certificate proof.json
 """
 
 
 def calibrate(
+    *,
     bounds: arguments.Bounds,
     sensitivity: arguments.Sensitivities,
     epsilon: arguments.EpsilonOrRho = None,
@@ -130,7 +134,7 @@ def describe(
     if privacy.delta:
         facts["epsilon_at_delta"] = epsilon_at(mechanism, privacy.delta)
     if privacy.rho is not None:
-        facts["rho"] = mechanism.rho  # type: ignore[attr-defined]
+        facts["rho"] = mechanism.rho
     checked = proof and {"epsilon": proof.epsilon, "precision": proof.precision, "checked": True}
     return facts | {
         "error": asdict(Error.of(mechanism)),

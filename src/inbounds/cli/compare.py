@@ -13,22 +13,25 @@ from inbounds.cli import arguments, output
 if TYPE_CHECKING:
     from inbounds.analysis.compare import Comparison
 
-EXAMPLES = """
+EXAMPLES = r"""
 [bold]Examples[/bold]
 
 Which mechanism errs least on ages that one person can change at will?
 
-  inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
+$ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
 
 Two answers together, with a delta; as rows for a spreadsheet:
 
-  inbounds compare --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1 --delta 1e-6
+$ inbounds compare --bounds 0:10 --bounds 1:9 \
+  --sensitivity 4 --sensitivity 2 --epsilon 1 --delta 1e-6
 
-  inbounds compare --bounds 0:1 --sensitivity 0.1 --epsilon 0.5 --csv > mechanisms.csv
+$ inbounds compare --bounds 0:1 --sensitivity 0.1 --epsilon 0.5 \
+  --csv > mechanisms.csv
 """
 
 
 def compare(
+    *,
     bounds: arguments.Bounds,
     sensitivity: arguments.Sensitivities,
     epsilon: arguments.Epsilon,

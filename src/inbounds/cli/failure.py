@@ -1,6 +1,5 @@
 """Failures as one line on standard error, which never shows a private value."""
 
-import errno
 import re
 import traceback
 from collections.abc import Callable
@@ -37,20 +36,33 @@ def exit_code_of(command: Callable[[], Any]) -> int:
     """
     try:
         result = command()
-    except TyperException as error:
-        return _say(error.format_message(), error.exit_code)
-    except (ArgumentError, ArgumentTypeError) as error:
-        return _say(in_options(str(error)), 2)
-    except (InBoundsError, InputError) as error:
-        return _say(str(error), 1)
-    except OSError as error:
-        where = "" if error.filename is None else f"{error.filename}: "
-        return _say(f"{where}{error.strerror or type(error).__name__}.", 1)
-    except ModuleNotFoundError as error:
-        return _say(f"this needs the package {error.name!r}, which cannot be imported.", 1)
-    except Exception as error:  # its message may hold a value, so only its place is shown
-        return _say(_place(error), 1)
+    except Exception as error:
+        message, code = _explained(error)
+        line = " ".join(message.split())
+        if line:  # there is none where help was shown instead
+            typer.echo(f"Error: {line}", err=True)
+        return code
     return result if isinstance(result, int) else 0
+
+
+def _explained(error: Exception) -> tuple[str, int]:
+    message, code = "", 1
+    if isinstance(error, TyperException):
+        message, code = error.format_message(), error.exit_code
+    elif isinstance(error, ArgumentError | ArgumentTypeError):
+        message, code = in_options(str(error)), 2
+    elif isinstance(error, InBoundsError | InputError):
+        message = str(error)
+    elif isinstance(error, OSError):
+        where = "" if error.filename is None else f"{error.filename}: "
+        message = f"{where}{error.strerror or type(error).__name__}."
+    elif isinstance(error, ModuleNotFoundError):
+        message = f"this needs the package {error.name!r}, which cannot be imported."
+    else:  # its message may hold a value, so only its place is shown
+        *_, last = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        message = f"unexpected {type(error).__name__} in {place}. Please report this."
+    return message, code
 
 
 def in_options(message: str) -> str:
@@ -70,27 +82,3 @@ def in_options(message: str) -> str:
     for name, option in _AS_OPTIONS.items():
         hint = hint.replace(name, option)
     return f"{first} {hint}".strip()
-
-
-def is_broken_pipe(error: BaseException) -> bool:
-    """Tell whether whoever was reading our output has left.
-
-    Examples
-    --------
-    >>> is_broken_pipe(BrokenPipeError(errno.EPIPE, "Broken pipe"))
-    True
-    """
-    return isinstance(error, OSError) and error.errno == errno.EPIPE
-
-
-def _say(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    if line:  # there is none where help was shown instead
-        typer.echo(f"Error: {line}", err=True)
-    return code
-
-
-def _place(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
-    return f"unexpected {type(error).__name__}{where}. Please report this."

@@ -17,9 +17,9 @@ EXAMPLES = """
 
 The map for one answer under pure epsilon, and for three answers with a delta:
 
-  inbounds regimes --delta 0 --plot regimes.png
+$ inbounds regimes --delta 0 --plot regimes.png
 
-  inbounds regimes --delta 1e-6 --dimension 3 --json
+$ inbounds regimes --delta 1e-6 --dimension 3 --json
 """
 
 

@@ -21,24 +21,27 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 15  # numbers answered together
 
-EXAMPLES = """
+EXAMPLES = r"""
 [bold]Examples[/bold]
 
 One value. Others can see what you type (shell history, list of processes); a file is safer:
 
-  inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --step 1 41
+$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --step 1 41
 
 A column of a CSV file, one private answer a line, in the same order:
 
-  inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --input people.csv --column age --output ages.txt
+$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 \
+  --input people.csv --column age --output ages.txt
 
 Two answers released together: one row is one joint release.
 
-  echo "2.5,4.0" | inbounds release --bounds 0:10 --bounds 1:9 --sensitivity 4 --sensitivity 2 --epsilon 1
+$ echo "2.5,4.0" | inbounds release --bounds 0:10 --bounds 1:9 \
+  --sensitivity 4 --sensitivity 2 --epsilon 1
 """
 
 
 def release(
+    *,
     bounds: arguments.Bounds,
     sensitivity: arguments.Sensitivities,
     epsilon: arguments.EpsilonOrRho = None,
@@ -74,10 +77,11 @@ def release(
 ) -> None:
     """Release private answers, one line for each line of input.
 
-    A bad line is named by its number; its content is never shown. Values given as arguments or in a
-    file are all checked before the first answer is drawn. A pipe cannot be read twice: answers to
-    earlier lines may be out when a bad one is met, unless [bold]--output[/bold] or
-    [bold]--json[/bold] holds them back. What was spent is said on standard error.
+    A bad line is named by its number; its content is never shown. Values
+    given as arguments or in a file are all checked before the first answer
+    is drawn. A pipe cannot be read twice: answers to earlier lines may be out
+    when a bad one is met, unless [bold]--output[/bold] or [bold]--json[/bold] holds them back. What
+    was spent is said on standard error.
     """
     privacy = arguments.Privacy(epsilon, delta, rho)
     built = arguments.build(
@@ -148,7 +152,7 @@ def _destination(target: Path | None) -> Iterator[Callable[[str], None]]:
         yield write
         return
     with output.written_whole(target) as file:
-        yield lambda text: file.write(text.encode()) and None
+        yield lambda text: (None, file.write(text.encode()))[0]
 
 
 def _answers(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:

@@ -15,7 +15,8 @@ app = typer.Typer(
 
 
 @app.command(
-    epilog="[bold]Examples[/bold]\n\n  inbounds reproduce table1\n\n  inbounds reproduce table1 --json"
+    epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce table1\n\n"
+    "$ inbounds reproduce table1 --json"
 )
 def table1(json: arguments.Json = False) -> None:
     """Print the variance that each method needs for each epsilon (Table 1)."""
@@ -29,8 +30,8 @@ def table1(json: arguments.Json = False) -> None:
 
 
 @app.command(
-    epilog="[bold]Examples[/bold]\n\n  inbounds reproduce figure1 --plot figure1.pdf\n\n"
-    "  inbounds reproduce figure1 --json"
+    epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce figure1 --plot figure1.pdf\n\n"
+    "$ inbounds reproduce figure1 --json"
 )
 def figure1(plot: arguments.Plot = None, json: arguments.Json = False) -> None:
     """Draw the variance that each method needs against epsilon (Figure 1)."""

@@ -100,12 +100,12 @@ def opened(path: Path | None) -> Iterator[BinaryIO]:
 
 
 def checked_first(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
-    """Return the rows of a stream; if it can be read twice, all of it is checked before any.
+    r"""Return the rows of a stream; if it can be read twice, all of it is checked before any.
 
     Examples
     --------
     >>> from io import BytesIO
-    >>> list(checked_first(BytesIO(b"1\\r\\n2\\r\\n"), Layout(1)))
+    >>> list(checked_first(BytesIO(b"1\r\n2\r\n"), Layout(1)))
     [[1.0], [2.0]]
     """
     if stream.seekable():

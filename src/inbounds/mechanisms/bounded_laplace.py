@@ -100,7 +100,9 @@ class BoundedLaplace(Mechanism):
             lower=np.broadcast_to(self.domain.lower, size),
             upper=np.broadcast_to(self.domain.upper, size),
             scale=self._scales,
-            caps=reach.caps,
+            caps=np.where(
+                reach.caps < self.domain.widths, reach.caps, np.inf
+            ),  # not a rounded width
             order=reach.order,
             radius=reach.radius,
             change=loss.change,

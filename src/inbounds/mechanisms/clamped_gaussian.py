@@ -106,7 +106,7 @@ class ClampedGaussian(Mechanism):
                 )
             sigma = reach.diameter * math.sqrt(2 * math.log(1.25 / delta)) / epsilon * _UP**2
         elif method == "analytic":
-            sigma = reach.diameter / gaussian_mu(epsilon, delta) * _UP
+            sigma = reach.diameter / gaussian_mu(epsilon, delta) * _UP**2
         elif domain.dimension > 1:
             raise ArgumentError("method must be 'analytic' or 'classical' on several coordinates.")
         else:

@@ -1,4 +1,7 @@
-"""The Laplace mechanism, with answers that leave the box moved to its bounds."""
+"""The Laplace mechanism, with answers that leave the box moved to its bounds.
+
+Its epsilon is proved in docs/proofs/clamped.md.
+"""
 
 from __future__ import annotations
 

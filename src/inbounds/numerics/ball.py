@@ -2,7 +2,7 @@
 
 Arguments are exact numbers (`flint.fmpq` of the doubles in use); the working precision is flint's.
 
-Proofs: docs/proofs/interval.md, docs/proofs/box.md.
+Proofs: docs/proofs/interval.md, docs/proofs/box.md, docs/proofs/laplace.md.
 """
 
 import math

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._check import Floats
-from inbounds.plots.style import blank, look_of
+from inbounds.plots.style import blank, look_of, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,8 +86,8 @@ def _write_margins(axes: Axes, one: Map, fills: Floats) -> None:
     for (row, column), margin in np.ndenumerate(one.margin):
         fill = fills[row, column]
         text = axes.text(
-            one.shares[column],
-            one.epsilons[row],
+            float(one.shares[column]),
+            float(one.epsilons[row]),
             f"{margin:.0f}",
             fontsize=7,
             ha="center",
@@ -106,7 +106,6 @@ def _log_ratio_of_truncated(one: Map) -> Floats:
 
 def _title(one: Map, truncated: Floats) -> str:
     coordinates = "coordinate" if one.dimension == 1 else "coordinates together"
-    delta = np.format_float_scientific(one.delta, trim="-", exp_digits=1) if one.delta else "0"
     notes = [
         f"no {name} at this guarantee"
         for name, errors in zip(one.names, one.rmse, strict=True)
@@ -116,16 +115,16 @@ def _title(one: Map, truncated: Floats) -> str:
         notes.append("of the truncated two, BoundedGaussian throughout")
     elif truncated.min() > 0:
         notes.append("of the truncated two, BoundedLaplace throughout")
-    return "\n".join([f"m = {one.dimension} {coordinates}, δ = {delta}", *notes])
+    return "\n".join([f"m = {one.dimension} {coordinates}, δ = {plain(one.delta)}", *notes])
 
 
 def _edges(points: Floats) -> Floats:
     """Return the borders between points, halfway on a logarithmic axis."""
     logs = np.log(points)
     if logs.size == 1:
-        return np.exp(logs[0] + np.array([-0.5, 0.5]))
+        return np.asarray(np.exp(logs[0] + np.array([-0.5, 0.5])))
     inner = (logs[1:] + logs[:-1]) / 2
-    return np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]])
+    return np.asarray(np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]]))
 
 
 def _line(axes: Axes, one: Map, level: Floats, style: str, width: float) -> None:

@@ -68,7 +68,9 @@ def figure1_figure(data: Data) -> Figure:
     middle = "middle of the box, whatever the data"
     right.axhline(data.middle_rmse, color="black", linewidth=0.9, label=middle)
     right.set_ylim(0, 1.08 * float(data.liu_rmse.max()))
-    _reductions(right, data.epsilons, (data.paper_rmse_below_liu, data.exact_rmse_below_liu), "RMSE")
+    _reductions(
+        right, data.epsilons, (data.paper_rmse_below_liu, data.exact_rmse_below_liu), "RMSE"
+    )
     figure.suptitle("Bounded Gaussian on the paper's graph query, at the same ε", fontsize=12)
     return figure
 

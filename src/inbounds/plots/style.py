@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from inbounds.errors import InBoundsError
 
 if TYPE_CHECKING:
@@ -96,3 +98,16 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
     axes.grid(visible=True, color="#e3e3e3", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines["top"].set_visible(False)
+
+
+def plain(number: float) -> str:
+    """Write a number as a reader would: 0.5, 120, 1e-6.
+
+    Examples
+    --------
+    >>> plain(1e-06), plain(2.5), plain(0.0)
+    ('1e-6', '2.5', '0')
+    """
+    if 0 < abs(number) < 1e-3:
+        return np.format_float_scientific(number, precision=3, trim="-", exp_digits=1)
+    return f"{number:.4g}"

@@ -1,0 +1,117 @@
+"""Mechanisms at the same guarantee: their errors, and the laws of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from inbounds.domain import Box
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plots.release import Law, draw_laws, marginal, show
+from inbounds.plots.style import blank, look_of, plain, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Errors(Protocol):
+    """What `inbounds.analysis.error.Error` holds, as far as it is drawn."""
+
+    @property
+    def average_rmse(self) -> float: ...  # noqa: D102
+    @property
+    def worst_rmse(self) -> float: ...  # noqa: D102
+
+
+class Named(Protocol):
+    """What `inbounds.analysis.compare.Contender` holds, as far as it is drawn."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def mechanism(self) -> Mechanism: ...  # noqa: D102
+    @property
+    def error(self) -> Errors: ...  # noqa: D102
+
+
+class Compared(Protocol):
+    """What `inbounds.analysis.compare.Comparison` holds, as far as it is drawn."""
+
+    @property
+    def domain(self) -> Box: ...  # noqa: D102
+    @property
+    def epsilon(self) -> float: ...  # noqa: D102
+    @property
+    def delta(self) -> float: ...  # noqa: D102
+    @property
+    def contenders(self) -> Sequence[Named]: ...  # noqa: D102
+
+
+def comparison_figure(comparison: Compared) -> Figure:
+    """Draw average and worst RMSE, and the answers for the middle and for the lower bound.
+
+    Of a box of several coordinates the first one's answers are drawn.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> figure = comparison_figure(ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0))
+    >>> figure.axes[0].get_title()
+    'Error of the answers'
+    """
+    figure = blank(13, 6.2)
+    box = comparison.domain
+    where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
+    guarantee = f"ε = {plain(comparison.epsilon)}, δ = {plain(comparison.delta)}"
+    figure.suptitle(f"Mechanisms on {where} at the same guarantee: {guarantee}", fontsize=12)
+    panels = figure.subplot_mosaic([["errors", "middle"], ["errors", "bound"]])
+    _bars(panels["errors"], comparison.contenders)
+    first = "" if box.dimension == 1 else " (first coordinate)"
+    one = marginal(comparison.contenders[0].mechanism, 0).domain
+    middle, bound = (float(one.lower) + float(one.upper)) / 2, float(one.lower)
+    for panel, value, place in (("middle", middle, "middle"), ("bound", bound, "lower bound")):
+        tidy(
+            panels[panel],
+            f"Answers when the value is the {place}, {plain(value)}{first}",
+            "answer",
+            "density",
+        )
+        _laws(panels[panel], comparison.contenders, value)
+    panels["bound"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, fontsize=8.5)
+    return figure
+
+
+def _bars(axes: Axes, contenders: Sequence[Named]) -> None:
+    """Draw two bars a mechanism, the best at the top."""
+    tidy(axes, "Error of the answers", "RMSE, in the unit of the answer", "")
+    places = np.arange(len(contenders))
+    kinds = (("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///"))
+    for shift, (label, field, hatch) in zip((-0.2, 0.2), kinds, strict=True):
+        lengths = [getattr(contender.error, field) for contender in contenders]
+        bars = axes.barh(
+            places + shift,
+            lengths,
+            height=0.38,
+            color="white" if hatch else "#7f9fbf",
+            edgecolor="#1f4e79",
+            hatch=hatch,
+            label=label,
+        )
+        axes.bar_label(bars, fmt="{:.4g}", padding=3, fontsize=8.5)
+    axes.set_yticks(places, [contender.name.replace(" (", "\n(") for contender in contenders])
+    axes.invert_yaxis()
+    axes.margins(x=0.14)
+    axes.spines["right"].set_visible(False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, fontsize=8.5)
+
+
+def _laws(axes: Axes, contenders: Sequence[Named], value: float) -> None:
+    laws = {}
+    for contender in contenders:
+        look = look_of(contender.name)
+        one = marginal(contender.mechanism, 0)
+        laws[contender.name] = Law(one, value, look.colour, look.line, look.marker)
+    show(axes, *draw_laws(axes, laws))

@@ -1,0 +1,234 @@
+"""The law of an answer: its density, its atoms at the bounds and its 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats, short
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plots.style import LineStyle, blank, plain, tidy
+from inbounds.sensitivity import L2
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_COORDINATES = 3
+_LEAST_ATOM = 1e-3  # smaller ones would not be seen
+_LINES: tuple[tuple[str, LineStyle, str], ...] = (
+    ("#1f4e79", "-", "o"),
+    ("#c46a00", "--", "s"),
+    ("#2e86c1", "-.", "D"),
+    ("#6b6b6b", ":", "^"),
+)
+
+
+def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None) -> Figure:
+    """Draw what answers a mechanism gives, with the interval that holds 95 % of them.
+
+    Parameters
+    ----------
+    mechanism
+        Any mechanism; of a box of several coordinates the first three are drawn.
+    values
+        One value, or several along the first axis (four at most); the lower bound, the middle and
+        the upper bound if left out. They are marked in the figure, so do not publish a figure of
+        private ones.
+    answer
+        A released answer to mark.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.3)
+    >>> figure = release_figure(m, answer=41.3)
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['value 0', 'value 60', 'value 120', 'answer 41.3']
+    """
+    rows = _rows(mechanism, values)
+    given = None if answer is None else _answer(mechanism, answer)
+    count = min(mechanism.domain.dimension, _MOST_COORDINATES)
+    figure = blank(6.8 if count == 1 else 5.2 * count, 5.2)
+    figure.suptitle(_title(mechanism), fontsize=11)
+    panels = figure.subplots(
+        2, count, sharex="col", squeeze=False, gridspec_kw={"height_ratios": [4, 1]}
+    )
+    for index in range(count):
+        mark = None if given is None else float(given[index])
+        one = marginal(mechanism, index)
+        _draw(panels[0, index], panels[1, index], one, rows[:, index].tolist(), mark)
+        if mechanism.domain.dimension > 1:
+            panels[1, index].set_xlabel(f"answer, coordinate {index + 1}")
+    return figure
+
+
+def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
+    """Return the mechanism of one coordinate: the same law, as coordinates are independent.
+
+    Its sensitivity is a stand-in; only its law is meant to be read.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> marginal(ib.BoundedGaussian(ib.Box([0, 1], [10, 9]), 1, sigma=2.0), 1).domain
+    Box(1, 9)
+    """
+    box = mechanism.domain
+    if box.is_interval:
+        return mechanism
+    lower, upper = (float(np.asarray(side)[coordinate]) for side in (box.lower, box.upper))
+    one = Box(lower, upper, step=box.steps[coordinate])
+    scale = float(mechanism._scales[coordinate])
+    return type(mechanism)(one, L2(upper - lower), scale)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The answers of an interval's mechanism for one value, and how to draw them.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> Law(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.0, "black", "-", "o").atoms
+    (0.5, 0.18...)
+    """
+
+    mechanism: Mechanism
+    value: float
+    colour: str
+    line: LineStyle
+    marker: str
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The box's two ends."""
+        return float(self.mechanism.domain.lower), float(self.mechanism.domain.upper)
+
+    @property
+    def atoms(self) -> tuple[float, float]:
+        """The probabilities of the two bounds themselves."""
+        low, high = self.mechanism.mass_at_bounds(self.value)
+        return float(low), float(high)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where all but 1 in 5000 answers lie, or the bound if that is close."""
+        (lower, upper), (low, high) = self.bounds, self.mechanism.interval(self.value, 0.9998)
+        near = 0.05 * (upper - lower)
+        return (
+            lower if low - lower < near else float(low),
+            upper if upper - high < near else float(high),
+        )
+
+
+def draw_laws(axes: Axes, laws: Mapping[str, Law]) -> tuple[float, float]:
+    """Draw the labelled densities and atoms, and return the ends of the part worth showing.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> law = Law(ib.BoundedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.5, "black", "-", "o")
+    >>> draw_laws(blank(4, 3).add_subplot(), {"Laplace": law})
+    (0.0, 1.0)
+    """
+    for label, law in laws.items():
+        x = _points(law.mechanism, law.value)
+        (line,) = axes.plot(
+            x, law.mechanism.pdf(x, law.value),
+            color=law.colour, linestyle=law.line, linewidth=1.8, label=label,
+        )  # fmt: skip
+        if max(law.atoms) >= _LEAST_ATOM:  # the marker is for the legend only
+            line.set(marker=law.marker, markevery=[], markerfacecolor="white")
+    low, high = zip(*(law.ends for law in laws.values()), strict=True)
+    ends = min(low), max(high)
+    axes.set_ylim(bottom=0)
+    _draw_atoms(axes, laws.values(), *ends)
+    return ends
+
+
+def _draw_atoms(axes: Axes, laws: Iterable[Law], low: float, high: float) -> None:
+    """Draw atoms as stems just outside the bound, on an axis of their own: mass is not density."""
+    shown = [law for law in laws if max(law.atoms) >= _LEAST_ATOM]
+    if not shown:
+        return
+    twin = axes.twinx()
+    twin.set_ylabel("probability of a bound itself")
+    twin.set_ylim(0, 1.08 * max(0.1, *(max(law.atoms) for law in shown)))
+    twin.spines["top"].set_visible(False)
+    for place, law in enumerate(shown):
+        for side, bound, mass in zip((-1, 1), law.bounds, law.atoms, strict=True):
+            if low <= bound <= high and mass >= _LEAST_ATOM:
+                x = bound + side * (0.008 + 0.018 * place) * (high - low)
+                twin.vlines(x, 0, mass, color=law.colour, linewidth=1.6)
+                twin.plot([x], [mass], color=law.colour, marker=law.marker, mfc="white")
+
+
+def show(axes: Axes, low: float, high: float) -> None:
+    """Show the range, and a little beyond: the atoms stand there."""
+    axes.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+
+
+def _points(mechanism: Mechanism, value: float) -> Floats:
+    """Return places dense where the density bends, with the value itself among them."""
+    lower, upper = float(mechanism.domain.lower), float(mechanism.domain.upper)
+    near = value + float(mechanism._scales[0]) * np.linspace(-8, 8, 321)
+    inside = 1e-9 * (upper - lower)  # at a bound itself an atom has no density
+    x = np.concatenate([near, np.linspace(lower, upper, 200), [value]])
+    return np.unique(np.clip(x, lower + inside, upper - inside))
+
+
+def _answer(mechanism: Mechanism, answer: Any) -> Floats:
+    given = _check.public_values(answer=answer)
+    mechanism.domain.check_shape(given, "answer")
+    if given.size != mechanism.domain.dimension:
+        raise ArgumentError(f"answer must be one answer, got shape {given.shape}.")
+    return given.reshape(-1)
+
+
+def _rows(mechanism: Mechanism, values: Any) -> Floats:
+    """Return the values to draw, one row each, one column a coordinate."""
+    box = mechanism.domain
+    if values is None:
+        lower, upper = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+        return np.array([lower, (lower + upper) / 2, upper])
+    rows = box.clamp(_check.private_values(values=values)).reshape(-1, box.dimension)
+    if not 1 <= len(rows) <= len(_LINES):
+        raise ArgumentError(f"values must be 1 to {len(_LINES)} of them, got {len(rows)}.")
+    return rows
+
+
+def _title(mechanism: Mechanism) -> str:
+    box, scale = mechanism.domain, np.asarray(mechanism._scale)
+    shown = plain(float(scale)) if scale.ndim == 0 else short(scale.round(4))
+    where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
+    text = f"Answers of {type(mechanism).__name__} on {where}, {mechanism._scale_name} = {shown}"
+    return text + ("" if box.step is None else "\n(before rounding to the step)")
+
+
+def _draw(
+    top: Axes, bottom: Axes, mechanism: Mechanism, values: list[float], answer: float | None
+) -> None:
+    tidy(top, "", "", "density of the answer")
+    tidy(bottom, "", "answer", "95 %\ninterval")
+    looks = zip(values, _LINES, strict=False)
+    laws = {f"value {plain(v)}": Law(mechanism, v, *look) for v, look in looks}
+    low, high = draw_laws(top, laws)
+    for row, law in enumerate(laws.values()):
+        ends = mechanism.interval(law.value, 0.95)
+        bottom.plot(ends, [row, row], color=law.colour, linestyle=law.line, linewidth=3)
+        bottom.plot([law.value], [row], color=law.colour, marker=law.marker)
+    if answer is not None:
+        low, high = min(low, answer), max(high, answer)
+        top.axvline(answer, color="black", linewidth=1, label=f"answer {plain(answer)}")
+        bottom.axvline(answer, color="black", linewidth=1)
+    bottom.set_yticks([])
+    bottom.set_ylim(len(laws) - 0.5, -0.5)
+    show(bottom, low, high)
+    top.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, 1.13), ncols=5, frameon=False)
