@@ -5,7 +5,9 @@
     InBoundsError
     ├── ArgumentError       (also ValueError)       an argument has an impossible value
     ├── ArgumentTypeError   (also TypeError)        an argument is not of a kind we can read
-    └── CertificateError    (also ArithmeticError)  a claimed bound could not be proved
+    ├── CertificateError    (also ArithmeticError)  a claimed bound could not be proved
+    ├── BudgetExceededError (also RuntimeError)     a dataset's privacy budget has no room left
+    └── LedgerError         (also RuntimeError)     a ledger is missing, unreadable or tampered with
 
 Messages name the argument and what it must be. They never hold a private value.
 """
@@ -25,3 +27,27 @@ class ArgumentTypeError(InBoundsError, TypeError):
 
 class CertificateError(InBoundsError, ArithmeticError):
     """A certificate does not prove what it claims."""
+
+
+class BudgetExceededError(InBoundsError, RuntimeError):
+    """A dataset's privacy budget has no room for a charge: nothing was charged, nothing drawn.
+
+    Attributes
+    ----------
+    dataset
+        Whose budget it is.
+    asked, remaining
+        What the charge would cost and what is left, as an `Amount` of epsilon and delta, or rho.
+    """
+
+    def __init__(
+        self, message: str, *, dataset: str = "", asked: object = None, remaining: object = None
+    ) -> None:
+        super().__init__(message)
+        self.dataset = dataset
+        self.asked = asked
+        self.remaining = remaining
+
+
+class LedgerError(InBoundsError, RuntimeError):
+    """A ledger is missing, cannot be read or written, or was tampered with."""

@@ -1,4 +1,7 @@
-"""What one release may cost, as data: mechanisms write it, accounting reads it."""
+"""What one release may cost, as data: mechanisms write it, accounting reads it.
+
+What pure epsilon alone implies is proved in docs/proofs/composition.md.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from scipy.special import ndtri
+from scipy.special import erfinv, ndtri
 
 from inbounds import _check
 from inbounds.errors import ArgumentError
 
+LARGEST = 512.0
+"""Of the epsilons in a profile: a release that leaks more with some chance may leak everything."""
+
 _POINTS = 64
 _NEGLIGIBLE = 1e-24  # a delta that no budget will notice
 _UP = 1 + 2.0**-40  # covers rounding
+_TINY = 1e-300  # covers underflow
+_HALVINGS = 60  # in search of where delta is negligible
 
 Profile = tuple[tuple[float, float], ...]
 
@@ -48,6 +56,20 @@ class PrivacyLoss:
     mu: float
     rho: float
     profile: Profile
+
+    def __post_init__(self) -> None:
+        bounds = (self.epsilon, self.mu, self.rho)
+        epsilons = [epsilon for epsilon, _ in self.profile]
+        if not (
+            all(bound >= 0 for bound in bounds)
+            and all(0 <= delta <= 1 for _, delta in self.profile)
+            and epsilons == sorted(set(epsilons))
+            and (not epsilons or (epsilons[0] == 0 and math.isfinite(epsilons[-1])))
+        ):
+            raise ArgumentError(
+                "bounds must be zero or more, and profile pairs (epsilon, delta) with epsilons "
+                "rising from 0 and deltas from 0 to 1."
+            )
 
     @classmethod
     def pure(cls, epsilon: float) -> Self:
@@ -89,17 +111,12 @@ class PrivacyLoss:
         try:
             fields: dict[str, Any] = json.loads(text)
             bounds = [
-                math.inf if fields[k] is None else fields[k] for k in ("epsilon", "mu", "rho")
+                math.inf if fields[key] is None else _number(fields[key])
+                for key in ("epsilon", "mu", "rho")
             ]
-            points = tuple((x, y) for x, y in fields["profile"])
-            for number in (*bounds, *(number for point in points for number in point)):
-                if type(number) not in (int, float) or not number >= 0:
-                    raise ValueError
-            if [x for x, _ in points] != sorted({x for x, _ in points}):
-                raise ValueError
-        except (ValueError, TypeError, KeyError, RecursionError):
+            return cls(*bounds, tuple((_number(x), _number(y)) for x, y in fields["profile"]))
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ArgumentError("text must be a privacy loss written by to_json.") from None
-        return cls(*bounds, points)
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{key}={getattr(self, key)!r}" for key in ("epsilon", "mu", "rho"))
@@ -108,6 +125,12 @@ class PrivacyLoss:
 
 def _plain(value: Any) -> Any:
     return None if value == math.inf else value
+
+
+def _number(value: object) -> float:
+    if type(value) not in (int, float):
+        raise TypeError
+    return float(value)  # type: ignore[arg-type]
 
 
 def response_delta(pure: float, epsilon: float) -> float:
@@ -130,19 +153,41 @@ def pure_mu(epsilon: float) -> float:
 
     The trade-off curve of randomised response is the chord of a Gaussian's curve through its
     corner, and a convex curve lies below its chords.
+
+    Examples
+    --------
+    >>> round(pure_mu(1.0), 6), pure_mu(1e-9) / 1e-9 > math.sqrt(math.pi / 2)
+    (1.232..., True)
     """
+    if epsilon < 1:
+        return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2))) * _UP + _TINY
     return -2 * float(ndtri(1 / (1 + math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf
 
 
 def pure_rho(epsilon: float) -> float:
-    """Return rho such that whatever is purely private at `epsilon` is rho-zCDP."""
-    return min(epsilon**2 / 2, epsilon) * _UP
+    """Return rho such that whatever is purely private at `epsilon` is rho-zCDP.
+
+    Examples
+    --------
+    >>> round(pure_rho(1.0), 9), round(pure_rho(10.0), 9)
+    (0.5, 10.0)
+    """
+    return min(epsilon * epsilon / 2, epsilon) * _UP + _TINY
 
 
 def profile(delta: Callable[[float], float], pure: float) -> Profile:
-    """Tabulate an upper bound on delta, from epsilon 0 to where it vanishes or is negligible."""
-    top = pure
-    while top > 1e-3 * pure and delta(top / 2) <= _NEGLIGIBLE:
+    """Tabulate an upper bound on delta, from epsilon 0 to where it vanishes or is negligible.
+
+    Examples
+    --------
+    >>> points = profile(lambda epsilon: response_delta(1.0, epsilon), 1.0)
+    >>> len(points), points[-1]
+    (65, (1.0, 0.0))
+    """
+    top = min(pure, LARGEST)
+    for _ in range(_HALVINGS):
+        if delta(top / 2) > _NEGLIGIBLE:
+            break
         top /= 2
-    steps = [top * k / _POINTS for k in range(_POINTS + 1)]
+    steps = sorted({top * k / _POINTS for k in range(_POINTS + 1)})
     return tuple((epsilon, delta(epsilon)) for epsilon in steps)

@@ -9,7 +9,7 @@ import pytest
 
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
-from inbounds.sensitivity import Sensitivity, as_sensitivity
+from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 WIDTHS = np.array([10.0, 8.0])
 NUMBERS = [L1, L2, LInf]
@@ -261,3 +261,67 @@ def test_the_widths_of_the_caller_are_left_alone() -> None:
     L2(3).within(widths)
     LInf(99).within(widths)
     assert (widths == WIDTHS).all()
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "total"),
+    [
+        (L1(4), 4.0),
+        (L1(99), 18.0),
+        (LInf(3), 6.0),
+        (PerCoordinate([4, 2]), 6.0),
+        (L1(5) & PerCoordinate([4, 2]), 5.0),
+        (L2(4), 4 * math.sqrt(2)),
+        (L2(99), 18.0),
+        (L2(5) & PerCoordinate([9, 3]), 3.0 + 4.0),
+    ],
+)
+def test_the_total_is_the_largest_sum_of_changes(sensitivity: Sensitivity, total: float) -> None:
+    found = sensitivity.within(WIDTHS).total
+    assert total <= found <= total * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_change_in_a_ball_adds_up_to_more_than_the_total_and_one_does(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    size = int(generator.integers(2, 30))
+    caps = 10 ** generator.uniform(-3, 1, size)
+    radius = float(np.linalg.norm(caps) * generator.uniform(0.01, 1))
+    total = Reach(caps, 2, radius).total
+    for _ in range(50):
+        change = caps * generator.random(size) ** generator.choice([0.1, 1, 5])
+        change *= min(1.0, radius / float(np.linalg.norm(change)))
+        assert change.sum() <= total
+    low, high = 0.0, float(caps.max())
+    for _ in range(100):  # the level at which equal changes, cut by the caps, fill the ball
+        middle = (low + high) / 2
+        inside = float(np.linalg.norm(np.minimum(caps, middle))) <= radius
+        low, high = (middle, high) if inside else (low, middle)
+    assert np.minimum(caps, low).sum() == pytest.approx(total, rel=1e-12)
+
+
+def test_the_total_of_very_many_coordinates_errs_on_the_private_side() -> None:
+    """A running sum of 10⁵ squares has lost some digits; the margin covers them."""
+    caps = np.random.default_rng(0).uniform(0.5, 1, 100_000)
+    radius = float(np.linalg.norm(caps)) * 0.999
+    total = Reach(caps, 2, radius).total
+    order = np.sort(caps)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = math.fsum((np.minimum(order, middle) ** 2).tolist()) <= radius * radius
+        low, high = (middle, high) if inside else (low, middle)
+    exact = math.fsum(np.minimum(order, low).tolist())
+    assert exact <= total <= exact * (1 + 1e-9)
+
+
+def test_a_ball_that_barely_binds_has_a_total_no_larger_than_all_caps() -> None:
+    caps = np.array([1e-6, 1e-3, 1.0])
+    radius = math.nextafter(float(np.linalg.norm(caps)), 0)
+    assert Reach(caps, 2, radius).total <= math.fsum(caps.tolist())
+
+
+def test_sums_and_norms_of_many_equal_caps_are_right_to_the_last_digit() -> None:
+    reach = Reach(np.full(100_000, 0.1), None, math.inf)
+    assert reach.total == pytest.approx(10_000, rel=3e-16)
+    assert reach.diameter == pytest.approx(0.1 * math.sqrt(100_000), rel=3e-16)

@@ -6,8 +6,8 @@
     GDP           squares of mu add up: the composition of Gaussians is a Gaussian
     PLD           privacy loss distributions of the exact profiles, convolved by dp-accounting
 
-Each is valid by itself, so the smallest is the answer. Releases may be chosen one after the other,
-each in the light of the answers before it.
+Each is valid by itself, so the smallest is the answer. What is asked may be chosen in the light of
+earlier answers. The losses themselves must be planned beforehand, or be at most those planned.
 
 Proof: docs/proofs/composition.md.
 """
@@ -30,6 +30,7 @@ from inbounds.loss import PrivacyLoss
 Curve = Callable[[float], float]
 Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
 _CLOSE = 1e-9  # relative: where the search for an epsilon stops
+_MOST = 10**15  # releases alike
 _UP = 1 + 2.0**-45  # covers the rounding of sums
 
 
@@ -81,12 +82,14 @@ class Composition:
     def delta(self, epsilon: float) -> float:
         """Return the smallest known delta at `epsilon`."""
         epsilon = _check.not_negative(epsilon=epsilon)
+        if epsilon >= self.pure:
+            return 0.0
         return min(curve(epsilon) for curve in self._curves().values())
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest known epsilon at `delta`."""
         delta = _check_delta(delta)
-        curves = self._curves() if delta else {}
+        curves = self._curves() if delta and self.pure else {}
         return min([self.pure, *(_least(curve, delta, self.pure) for curve in curves.values())])
 
     def best(self, delta: float) -> Bound:
@@ -103,32 +106,29 @@ class Composition:
         """Return epsilon at `delta` by every bound; infinite where a bound says nothing."""
         delta = _check_delta(delta)
         found: dict[Bound, float] = {"basic": self.pure}
-        if delta and self.losses:
-            for bound, curve in self._all_curves().items():
-                found.setdefault(bound, _least(curve, delta, self.pure))
+        curves = self._all_curves() if delta else {}
+        for bound, curve in curves.items():
+            if bound not in found:
+                found[bound] = _least(curve, delta, self.pure)
         return found
 
     def _all_curves(self) -> dict[Bound, Curve]:
         """Return delta as a function of epsilon by every bound, also those never the best."""
         curves = self._curves()
-        pure = self.pure
-        if self.losses and math.isfinite(pure):
-            simple = tuple((PrivacyLoss.pure(loss.epsilon), n) for loss, n in self.losses)
-            curves["basic"] = lambda epsilon: 0.0 if epsilon >= pure else 1.0
+        pure = [(loss.epsilon, n) for loss, n in self.losses if loss.epsilon]
+        if pure and math.isfinite(self.pure):
+            simple = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
             curves["optimal pure"] = lambda epsilon: pld.delta(simple, epsilon)
         return curves
 
     def _curves(self) -> dict[Bound, Curve]:
-        rho, mu = self.rho, self.gdp
-        curves: dict[Bound, Curve] = {}
-        if not self.losses:
-            curves["basic"] = lambda _: 0.0
-            return curves
-        if math.isfinite(rho):
+        pure, rho, mu = self.pure, self.rho, self.gdp
+        curves: dict[Bound, Curve] = {"basic": lambda epsilon: 0.0 if epsilon >= pure else 1.0}
+        if 0 < rho < math.inf:
             curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
-        if math.isfinite(mu):
+        if 0 < mu < math.inf:
             curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
-        if all(loss.profile for loss, _ in self.losses):
+        if self.losses and all(loss.profile for loss, _ in self.losses):
             curves["PLD"] = lambda epsilon: pld.delta(self.losses, epsilon)
         return curves
 
@@ -163,8 +163,10 @@ def compose(releases: Iterable[Any]) -> Composition:
     counts: Counter[PrivacyLoss] = Counter()
     for release in releases:
         what, many = release if isinstance(release, tuple) else (release, 1)
-        if type(many) is not int or many < 1:
-            raise ArgumentError(f"releases must be used a whole number of times, got {many!r}.")
+        if type(many) is not int or not 1 <= many <= _MOST:
+            raise ArgumentError(
+                f"releases must be used a whole number of times from 1 to 10¹⁵, got {many!r}."
+            )
         counts[_loss_of(what)] += many
     return Composition(tuple(counts.items()))
 

@@ -16,49 +16,98 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._check import Floats
-from inbounds.loss import PrivacyLoss, Profile
+from inbounds.loss import LARGEST, PrivacyLoss, Profile
 
 if TYPE_CHECKING:
     from dp_accounting.pld import privacy_loss_distribution as distribution
 
-_CELLS = 1 << 12  # of the widest profile
-_MOST_CELLS = 1 << 21  # of the composition
+_CELLS = 1 << 8  # of the narrowest profile, so that the points of equal ones are cells
+_MOST_CELLS = 1 << 16  # of the widest profile
+_MOST_COMPOSED = 1 << 20  # of the composition, about
+_DEVIATIONS = 17  # by Hoeffding, less than _TRUNCATED is further out than half of these
+_TOGETHER = 1 << 10  # releases in one convolution; dp-accounting's bounds are loose beyond
 _TRUNCATED = 1e-15  # mass moved to infinity by each convolution: pessimistic
-_NOISE = 1e-14  # rounding errors of the convolutions, in delta
+_NOISE = 2e-15  # rounding errors in delta for each release, and ten times for none
 
 Losses = tuple[tuple[PrivacyLoss, int], ...]
 
 
 def delta(losses: Losses, epsilon: float) -> float:
-    """Return delta at `epsilon` of all releases together, from their profiles."""
-    return min(1.0, float(composed(losses).get_delta_for_epsilon(epsilon)) + _NOISE)
+    """Return delta at `epsilon` of all releases together, from their profiles.
+
+    Examples
+    --------
+    >>> pair = ((PrivacyLoss.pure(1.0), 2),)  # exactly (e² - e^1.5)/(1 + e)²
+    >>> delta(pair, 1.5)
+    0.2103...
+    """
+    if any(loss.profile[-1][1] == 1 for loss, _ in losses):
+        return 1.0
+    noise = _NOISE * (10 + sum(n for _, n in losses))
+    return min(1.0, float(composed(losses).get_delta_for_epsilon(epsilon)) + noise)
 
 
 @lru_cache(maxsize=32)
 def composed(losses: Losses) -> distribution.PrivacyLossDistribution:
-    """Return the distribution of the loss of all releases together."""
-    spread = max(loss.profile[-1][0] for loss, _ in losses)
-    total = sum(n * loss.profile[-1][0] for loss, n in losses)
-    step = max(spread / _CELLS, 2 * total / _MOST_CELLS, 1e-12)
-    result: Any = None
-    for loss, n in losses:
-        one = _single(loss.profile, step)
-        many = one if n == 1 else one.self_compose(n, _TRUNCATED)
-        result = many if result is None else result.compose(many, _TRUNCATED)
-    return result
+    """Return the distribution of the loss of all releases together.
+
+    Examples
+    --------
+    >>> two = composed(((PrivacyLoss.pure(1.0), 1), (PrivacyLoss.pure(0.5), 1)))
+    >>> round(two.get_epsilon_for_delta(0.01), 2)
+    1.46
+    """
+    step = _step([(_top(loss.profile), n) for loss, n in losses])
+    parts = [_repeated(single(loss.profile, step), n) for loss, n in losses]
+    while len(parts) > 1:  # in pairs, so that most convolutions are short
+        rest = parts[len(parts) & ~1 :]
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [one.compose(other, _TRUNCATED) for one, other in pairs] + rest
+    return parts[0]
 
 
-def _single(points: Profile, step: float) -> distribution.PrivacyLossDistribution:
+def _top(points: Profile) -> float:
+    return min(points[-1][0], LARGEST)
+
+
+def _step(tops: list[tuple[float, int]]) -> float:
+    """Return the size of a cell: fine for the narrowest profile, and not too many in all."""
+    tops = [(top, n) for top, n in tops if top]
+    if not tops:
+        return 1.0
+    narrowest, widest = min(tops)[0], max(tops)[0]
+    total = sum(n * top for top, n in tops)
+    likely = _DEVIATIONS * widest * math.sqrt(sum(n * (top / widest) ** 2 for top, n in tops))
+    spread = min(2 * total, likely)
+    return max(narrowest / _CELLS, widest / _MOST_CELLS, spread / _MOST_COMPOSED)
+
+
+def _repeated(one: Any, times: int) -> Any:
+    if times == 1:
+        return one
+    if times <= _TOGETHER:
+        return one.self_compose(times, _TRUNCATED)
+    groups, rest = divmod(times, _TOGETHER)
+    many = _repeated(one.self_compose(_TOGETHER, _TRUNCATED), groups)
+    return many.compose(_repeated(one, rest), _TRUNCATED) if rest else many
+
+
+def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution:
+    """Return the distribution of a profile, on multiples of `step`; nothing gets more private.
+
+    Examples
+    --------
+    >>> one = single(PrivacyLoss.pure(1.0).profile, 1 / 64)  # response_delta(1.0, 0.5)
+    >>> round(float(one.get_delta_for_epsilon(0.5)), 6)
+    0.287649
+    """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415 - optional
 
-    most = math.ceil(points[-1][0] / step)
-    epsilons = np.arange(most + 1, dtype=np.float64) * step
-    above = convex(points, epsilons)
-    # Either direction of a pair is covered: delta(-ε) = 1 - e^-ε (1 - delta(ε)).
-    below = 1 - np.exp(-epsilons[:0:-1]) * (1 - above[:0:-1])
-    deltas = np.minimum.accumulate(np.concatenate([below, above]))
+    most = math.ceil(_top(points) / step)
+    epsilons: Floats = np.arange(-most, most + 1) * step
+    deltas = convex(points, epsilons)
     pmf = pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(
-        step, -most, most, np.clip(deltas, 0.0, 1.0)
+        step, -most, most, np.clip(np.minimum.accumulate(deltas), 0.0, 1.0)
     )
     return privacy_loss_distribution.PrivacyLossDistribution(pmf)
 
@@ -66,15 +115,26 @@ def _single(points: Profile, step: float) -> distribution.PrivacyLossDistributio
 def convex(points: Profile, epsilons: Floats) -> Floats:
     """Evaluate the largest curve below the points that is convex in e^epsilon.
 
-    Beyond the last point the curve stays at its delta: there is no more to know.
+    Epsilons may be negative: either direction of a pair is covered, so the points have mirror
+    images, delta(-ε) = 1 - e^-ε (1 - delta(ε)). Beyond the last point the curve stays at its delta:
+    there is no more to know.
+
+    Examples
+    --------
+    >>> convex(((0.0, 0.5), (1.0, 0.5), (2.0, 0.0)), np.array([1.0, 3.0]))  # (1, 0.5) is too high
+    array([0.365..., 0.        ])
     """
-    x, y = np.exp([e for e, _ in points]), np.array([d for _, d in points])
+    known = np.array([point for point in points if point[0] <= LARGEST])
+    epsilon, delta = known.T
+    mirrored = -np.expm1(-epsilon) + np.exp(-epsilon) * delta
+    x = np.expm1(np.concatenate([[-np.inf], -epsilon[:0:-1], epsilon]))  # of tiny epsilons too
+    y = np.concatenate([[1.0], mirrored[:0:-1], delta])
     hull: list[int] = []
     for k in range(x.size):
         while len(hull) > 1 and _is_above(x, y, hull[-2], hull[-1], k):
             hull.pop()
         hull.append(k)
-    result: Floats = np.interp(np.exp(epsilons), x[hull], y[hull])
+    result: Floats = np.interp(np.expm1(epsilons), x[hull], y[hull])
     return result
 
 

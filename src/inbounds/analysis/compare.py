@@ -207,7 +207,7 @@ def compare(
     delta = _check.not_negative(delta=delta)
     if delta >= 1:
         raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
-    named = dict(_calibrated(domain, sensitivity, epsilon, delta))
+    named = dict(calibrations(domain, sensitivity, epsilon, delta))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
         Contender(name, m, Error.of(m), epsilon_at(m, delta), _below(m, liu))
@@ -217,9 +217,10 @@ def compare(
     return Comparison(domain, sensitivity, epsilon, delta, tuple(contenders))
 
 
-def _calibrated(
+def calibrations(
     box: Box, sensitivity: Sensitivity, epsilon: float, delta: float
 ) -> Iterator[tuple[str, Mechanism]]:
+    """Yield the name and the mechanism, calibrated, of all that can give the guarantee."""
     if delta > 0:
         yield (
             "BoundedGaussian",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._check import Floats
-from inbounds.analysis.compare import _calibrated
+from inbounds.analysis.compare import calibrations
+from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace")
 SHARES: Floats = _check.frozen(np.logspace(-3, 0, 16))
 EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
-
-_NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
-_NODES = _NODES + 0.5  # on [0, 1]
-_EDGE = 12.0  # scales from a bound, beyond which noise hardly feels it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -120,10 +116,10 @@ def regimes(
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
     for row, column in _cells(y.size, x.size, progress=progress):
-        contenders = _calibrated(box, L2(float(x[column])), float(y[row]), delta)
+        contenders = calibrations(box, L2(float(x[column])), float(y[row]), delta)
         for name, mechanism in contenders:
             if name in NAMES:
-                rmse[NAMES.index(name), row, column] = _average_rmse(mechanism)
+                rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
 
 
@@ -141,14 +137,3 @@ def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, in
 
         cells = track(cells, description="Regimes")
     yield from cells
-
-
-def _average_rmse(mechanism: Mechanism) -> float:
-    """Integrate the squared error over one coordinate, all being alike: `Error.of` in one call."""
-    scale = float(mechanism._scales[0])
-    one = type(mechanism)(Box(0, 1), L2(1.0), scale)  # type: ignore[call-arg]
-    edge = min(_EDGE * scale, 0.5)
-    pieces = ((0.0, edge), (edge, 0.5 - edge))
-    values = np.concatenate([start + length * _NODES for start, length in pieces])
-    weights = np.concatenate([2 * length * _WEIGHTS for _, length in pieces])
-    return float(np.sqrt(weights @ one.mse(values)))

@@ -45,17 +45,11 @@ def delta_upper_bound(widths: Floats, reach: Reach, sigma: Floats, epsilon: floa
     --------
     >>> reach = Reach(np.array([1.0]), None, np.inf)
     >>> delta_upper_bound(np.array([10.0]), reach, np.array([2.75]), 1.0)
-    1.4...e-07
+    1.94...e-07
     >>> delta_upper_bound(np.array([10.0]), reach, np.array([2.76]), 1.0)  # purely private
     0.0
     """
-    if epsilon >= pure_loss(widths, reach, sigma).epsilon:
-        return 0.0
-    dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
-    if widths.size == 1:
-        width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
-        return interval_delta(width, change, scale, epsilon, dominating)
-    return min(dominating, rho_delta(concentrated.rho_upper_bound(widths, reach, sigma), epsilon))
+    return _profile(widths, reach, sigma)(epsilon)
 
 
 def epsilon_for_delta(widths: Floats, reach: Reach, sigma: Floats, delta: float) -> float:
@@ -64,15 +58,15 @@ def epsilon_for_delta(widths: Floats, reach: Reach, sigma: Floats, delta: float)
     Examples
     --------
     >>> reach = Reach(np.array([1.0]), None, np.inf)
-    >>> epsilon_for_delta(np.array([10.0]), reach, np.array([2.75]), 1e-6)
-    0.992...
+    >>> epsilon_for_delta(np.array([10.0]), reach, np.array([2.75]), 1e-6)  # purely 1.0056
+    0.9914...
     """
-    if delta_upper_bound(widths, reach, sigma, 0.0) <= delta:
+    profile = _profile(widths, reach, sigma)
+    if profile(0.0) <= delta:
         return 0.0
     mu = concentrated.mu_upper_bound(widths, reach, sigma)
     gaussian = mu * (mu / 2 + math.sqrt(-2 * math.log(delta))) * (1 + 1e-12)  # Φ(-x) <= e^(-x²/2)
-    top = min(pure_loss(widths, reach, sigma).epsilon, gaussian)
-    return _least(lambda x: delta_upper_bound(widths, reach, sigma, x), delta, top)
+    return _least(profile, delta, min(pure_loss(widths, reach, sigma).epsilon, gaussian))
 
 
 def sigma_for_delta(
@@ -92,17 +86,39 @@ def sigma_for_delta(
     def bound(scale: float) -> float:
         return delta_upper_bound(widths, reach, scale * shape, epsilon)
 
-    gaussian = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, delta)
-    pure = math.inf
+    def without_pure(scale: float) -> float:
+        return _concentrated_delta(widths, reach, scale * shape, epsilon)
+
+    top = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, delta)
+    if widths.size > 1:
+        top = _least(without_pure, delta, _enough(without_pure, delta, top))
     if epsilon > 0:
-        pure = float((smallest_sigma(widths, reach, shape, epsilon)[0] / shape).max())
-    top = min(gaussian, pure)
-    step = 2.0**-50
-    while bound(top) > delta:  # by rounding only
-        if step > 1e6:
-            raise ArgumentError(f"delta must be larger for so small changes, got delta={delta!r}.")
-        top, step = top * (1 + step), 2 * step
-    return _least(bound, delta, top) * shape
+        pure = smallest_sigma(widths, reach, shape, epsilon)[0]
+        top = min(top, float((pure / shape).max()))
+    top = _enough(bound, delta, top)
+    return (_least(bound, delta, top) if widths.size == 1 else top) * shape
+
+
+def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], float]:
+    """Return the bound on δ as a function of ε."""
+    pure = pure_loss(widths, reach, sigma).epsilon
+
+    def delta(epsilon: float) -> float:
+        if epsilon >= pure:
+            return 0.0
+        if widths.size > 1:
+            return _concentrated_delta(widths, reach, sigma, epsilon)
+        width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
+        dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
+        return interval_delta(width, change, scale, epsilon, dominating)
+
+    return delta
+
+
+def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
+    """Bound δ on a box by what μ-GDP and ρ-zCDP leave."""
+    dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
+    return min(dominating, rho_delta(concentrated.rho_upper_bound(widths, reach, sigma), epsilon))
 
 
 def interval_delta(
@@ -115,13 +131,13 @@ def interval_delta(
     u, gamma = width / sigma, change / sigma
     edges = np.linspace(0.0, (width - change) / sigma, _FIRST + 1)
     slope = divergence.mean_slope(u, gamma, edges)
-    found = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope, slope).max())
-    low, high, slope_low, slope_high = edges[:-1], edges[1:], slope[:-1], slope[1:]
+    found = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope).max())
+    low, high, slope_high = edges[:-1], edges[1:], slope[1:]
     settled = 0.0
     for _ in range(_ROUNDS):
         if dominating <= found * (1 + _TIGHT):
             return dominating
-        bound = divergence.delta_of_cells(u, gamma, epsilon, low, slope_low, slope_high)
+        bound = divergence.delta_of_cells(u, gamma, epsilon, low, slope_high)
         open_ = bound > found * (1 + _TIGHT)
         settled = max(settled, float(bound[~open_].max(initial=0.0)))
         if not open_.any() or open_.sum() > _MOST_CELLS:
@@ -131,10 +147,9 @@ def interval_delta(
         edges[:, -1] = high[open_]
         slope = divergence.mean_slope(u, gamma, edges.ravel()).reshape(edges.shape)
         inner, at = edges[:, 1:-1].ravel(), slope[:, 1:-1].ravel()
-        pairs = divergence.delta_of_cells(u, gamma, epsilon, inner, at, at)
+        pairs = divergence.delta_of_cells(u, gamma, epsilon, inner, at)
         found = max(found, float(pairs.max()))
-        low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
-        slope_low, slope_high = slope[:, :-1].ravel(), slope[:, 1:].ravel()
+        low, high, slope_high = edges[:, :-1].ravel(), edges[:, 1:].ravel(), slope[:, 1:].ravel()
     remaining = float(bound[open_].max(initial=0.0))
     return min(dominating, max(settled, remaining) + SMALLEST_DELTA)
 
@@ -145,7 +160,7 @@ def rho_delta(rho: float, epsilon: float) -> float:
     Examples
     --------
     >>> rho_delta(0.1, 3.0)
-    1.6...e-10
+    1.79...e-11
     """
     if epsilon <= rho:
         return 1.0
@@ -165,6 +180,16 @@ def rho_delta(rho: float, epsilon: float) -> float:
     best = log_delta(alpha)
     rounding = 1e-12 * (1 + abs(best) + (alpha - 1) * epsilon)
     return min(1.0, math.exp(min(0.0, best + rounding)) + SMALLEST_DELTA)
+
+
+def _enough(bound: Callable[[float], float], delta: float, start: float) -> float:
+    """Return an argument near `start` whose bound is at most `delta`; only rounding is repaired."""
+    step = 2.0**-50
+    while bound(start) > delta:
+        if step > 1e6:
+            raise ArgumentError(f"delta must be larger for so small changes, got delta={delta!r}.")
+        start, step = start * (1 + step), 2 * step
+    return start
 
 
 def _least(bound: Callable[[float], float], delta: float, top: float) -> float:

@@ -21,8 +21,9 @@ from inbounds.sensitivity import Reach
 
 _MOST_BITS = 1 << 13
 _ROUNDING = 2.0**-45
-_ABSOLUTE = 2.0**-48  # covers the logarithm of a quotient near one
 _SMALLEST = math.ulp(0.0)
+_NODES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(8))
+_NODES = _NODES + 0.5  # on [0, 1]
 
 
 def interval_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
@@ -31,7 +32,7 @@ def interval_delta(width: float, change: float, sigma: float, epsilon: float) ->
     It rises with the width and the change, so a slightly smaller sigma covers their rounding.
     """
     sides = (np.array([side]) for side in (width, change, sigma))
-    if epsilon >= float(_losses(*sides).sum()) * (1 + _ROUNDING) + _ABSOLUTE:
+    if epsilon >= float(_losses(*sides).sum()) * (1 + _ROUNDING):
         return 0.0
     precision = 128
     while True:
@@ -57,7 +58,6 @@ def interval_sigma(width: float, change: float, epsilon: float, delta: float) ->
 
     Only the value returned needs to be right, and it has been checked.
     """
-
     reach = Reach(np.array([change]), None, np.inf)
 
     def enough(sigma: float) -> bool:
@@ -86,16 +86,25 @@ def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
     if reach.order is not None:
         caps = np.minimum(reach.caps, reach.radius)
         change = caps * min(1.0, reach.radius / float(np.linalg.norm(caps, reach.order)))
-        slopes = math.sqrt(2 / math.pi) / erfcx((widths - change) / sigma / math.sqrt(2)) / sigma
+        slopes = _slopes((widths - change) / sigma) / sigma
         steepest = float(np.linalg.norm(slopes, {1: np.inf, 2: 2}[reach.order]))
         tangent = float((_losses(widths, change, sigma) - slopes * change).sum())
         most = min(most, tangent + steepest * reach.radius)
-    return most * (1 + _ROUNDING) + widths.size * _ABSOLUTE
+    return most * (1 + _ROUNDING)
 
 
 def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
-    """Return ln Φ(γ-u)/Φ(-u), by the scaled function that does not underflow."""
+    """Return ln Φ(γ-u)/Φ(-u): the integral of its slope where γ is small."""
     u, shift, rest = widths / sigma, change / sigma, (widths - change) / sigma
+    short = np.minimum(shift, 0.5)
+    small = short * sum(
+        w * _slopes(rest + short * x) for x, w in zip(_NODES, _WEIGHTS, strict=True)
+    )
     ratio = erfcx(rest / math.sqrt(2)) / erfcx(u / math.sqrt(2))
-    result: Floats = shift * (u + rest) / 2 + np.log(ratio)
+    return np.where(shift <= 0.5, small, shift * (u + rest) / 2 + np.log(ratio))
+
+
+def _slopes(rest: Floats) -> Floats:
+    """Return φ(r)/Φ(-r), by the scaled function that does not underflow."""
+    result: Floats = math.sqrt(2 / math.pi) / erfcx(rest / math.sqrt(2))
     return result

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from inbounds.cli.failure import UsageError
+
 if TYPE_CHECKING:
     from inbounds.domain import Box
     from inbounds.mechanisms.mechanism import Mechanism
@@ -122,8 +124,8 @@ def _interval(text: str) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in text.split(":"))
     except ValueError:
-        message = f"must be two numbers LOW:HIGH, as in 0:120, got {text!r}."
-        raise typer.BadParameter(message, param_hint="--bounds") from None
+        message = f"--bounds must be two numbers LOW:HIGH, as in 0:120, got {text!r}."
+        raise UsageError(message) from None
     return low, high
 
 
@@ -139,8 +141,7 @@ def read_sensitivity(bounds: list[float], norm: str | None = None) -> Sensitivit
 
     if len(bounds) > 1:
         if norm not in (None, "each"):
-            message = f"must be 'each' where --sensitivity is repeated, got {norm!r}."
-            raise typer.BadParameter(message, param_hint="--norm")
+            raise UsageError(f"--norm must be 'each' if --sensitivity is repeated, got {norm!r}.")
         return PerCoordinate(bounds)  # type: ignore[arg-type]
     kinds = {"l2": L2, "l1": L1, "linf": LInf, "each": PerCoordinate}
     return kinds[norm or "l2"](bounds[0])
@@ -156,9 +157,9 @@ class Privacy:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise typer.BadParameter("give one of --epsilon and --rho.", param_hint="--epsilon")
+            raise UsageError("one of --epsilon and --rho must be given.")
         if self.rho is not None and self.delta is not None:
-            raise typer.BadParameter("does not go with --rho.", param_hint="--delta")
+            raise UsageError("--delta must not be given with --rho.")
 
     def stated(self) -> dict[str, float]:
         """Return what was mentioned, by name."""
@@ -184,7 +185,7 @@ def build(
     --------
     >>> from inbounds import Box, L2
     >>> build(Box(0, 120), L2(2.5), Privacy(1.0, None, None), mechanism="bounded-laplace")
-    BoundedLaplace(Box(0, 120), L2(2.5), scale=4.05...)
+    BoundedLaplace(Box(0, 120), L2(2.5), scale=4.03...)
     """
     import inbounds  # noqa: PLC0415 - help must be quick
 
@@ -196,8 +197,9 @@ def build(
         "scaling": scaling,
     }
     options = {key: value for key, value in given.items() if value is not None}
-    for key in options.keys() - heeded:
-        raise typer.BadParameter(f"means nothing to {mechanism}.", param_hint=f"--{key}")
+    for key in options:
+        if key not in heeded:
+            raise UsageError(f"--{key} must not be given with --mechanism {mechanism}.")
     if privacy.epsilon is not None:
         options["epsilon"] = privacy.epsilon
     if mechanism == "clamped-gaussian":

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from inbounds.cli import arguments, output
+from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from inbounds.calibration.certificate import Certificate
     from inbounds.mechanisms.mechanism import Mechanism
+
+_SHOWN = 6  # coordinates of many
 
 EXAMPLES = r"""
 [bold]Examples[/bold]
@@ -70,12 +71,13 @@ def calibrate(
     proof = prove(built)
     if certificate is not None:
         if proof is None:
-            message = f"{mechanism} has no certificate."
-            raise typer.BadParameter(message, param_hint="--certificate")
+            raise UsageError(f"--certificate must not be given with --mechanism {mechanism}.")
         with output.written_whole(certificate) as file:
             file.write(proof.to_json().encode())
     if plot is not None:
-        output.save(draw(built), plot)
+        from inbounds.plots.release import release_figure  # noqa: PLC0415 - needs matplotlib
+
+        output.save(release_figure(built), plot)
     facts = describe(built, privacy, proof)
     if json:
         output.show_json({"mechanism": mechanism, **facts})
@@ -89,8 +91,8 @@ def prove(mechanism: Mechanism) -> Certificate | None:
     Examples
     --------
     >>> import inbounds as ib
-    >>> prove(ib.BoundedLaplace(ib.Box(0, 1), 1, scale=1.0)).epsilon
-    1.0...
+    >>> prove(ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.5)).epsilon
+    0.25...
     >>> prove(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)) is None
     True
     """
@@ -116,7 +118,6 @@ def describe(
     """
     import numpy as np  # noqa: PLC0415 - help must be quick
 
-    from inbounds.analysis.compare import epsilon_at  # noqa: PLC0415 - as above
     from inbounds.analysis.error import Error  # noqa: PLC0415 - as above
 
     box = mechanism.domain
@@ -132,7 +133,11 @@ def describe(
         "pure_epsilon": mechanism.epsilon,
     }
     if privacy.delta:
-        facts["epsilon_at_delta"] = epsilon_at(mechanism, privacy.delta)
+        from inbounds.analysis.compare import epsilon_at  # noqa: PLC0415 - loads every mechanism
+
+        found, asked = epsilon_at(mechanism, privacy.delta), privacy.epsilon or 0.0
+        kept = mechanism.delta(asked) <= privacy.delta  # the search stops at a relative 1e-6
+        facts["epsilon_at_delta"] = min(found, asked) if kept else found
     if privacy.rho is not None:
         facts["rho"] = mechanism.rho
     checked = proof and {"epsilon": proof.epsilon, "precision": proof.precision, "checked": True}
@@ -167,6 +172,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Any:
     table.add_row("answers at a bound", f"{error['bound_mass']:.1%} at worst")
     ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
     text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
+    text += ", …" * (mechanism.domain.dimension > _SHOWN)
     table.add_row("95 % of answers", f"{text}, to a value of {_number(span['value'])}")
     table.add_row(
         "certificate",
@@ -181,33 +187,9 @@ def _flat(numbers: Any) -> list[float]:
     import numpy as np  # noqa: PLC0415 - help must be quick
 
     flat: list[float] = np.atleast_1d(numbers).tolist()
-    return flat if len(flat) <= 6 else flat[:6]
+    return flat[:_SHOWN]
 
 
 def _number(numbers: Any) -> str:
-    many = getattr(numbers, "size", 1) > 6
+    many = getattr(numbers, "size", 1) > _SHOWN
     return ", ".join(f"{number:.6g}" for number in _flat(numbers)) + (", …" if many else "")
-
-
-def draw(mechanism: Mechanism) -> Figure:
-    """Draw the law of the answers to a value at, near and far from a bound, for each coordinate."""
-    import numpy as np  # noqa: PLC0415 - help must be quick
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-
-    box = mechanism.domain
-    sides = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
-    count = min(box.dimension, 4)
-    figure = Figure(figsize=(4.5 * count, 3.2), layout="constrained")
-    shown: Any = np.linspace(0, 1, 513)
-    for j, axes in enumerate(np.atleast_1d(figure.subplots(1, count))):
-        for share, name in ((0.0, "lower bound"), (0.25, "a quarter"), (0.5, "middle")):
-            places = sides[0] + (sides[1] - sides[0]) * shown[:, None]
-            value = sides[0] + (sides[1] - sides[0]) * share
-            if box.is_interval:
-                density = mechanism.pdf(places[:, 0], np.full(shown.size, value[0]))
-            else:
-                density = mechanism.pdf(places, np.broadcast_to(value, places.shape))[:, j]
-            axes.plot(places[:, j], density, label=f"value: {name}")
-        axes.set(xlabel="answer" if count == 1 else f"answer {j + 1}", ylabel="density")
-    figure.axes[0].legend(frameon=False)
-    return figure

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from inbounds.cli import arguments, output
+from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.analysis.compare import Comparison
@@ -43,7 +44,7 @@ def compare(
 ) -> None:
     """Calibrate every mechanism to the same guarantee and say which one errs least."""
     if json and as_csv:
-        raise typer.BadParameter("does not go with --json.", param_hint="--csv")
+        raise UsageError("--csv must not be given with --json.")
     from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.compare(

@@ -22,6 +22,12 @@ _AS_OPTIONS = {
 }
 
 
+class UsageError(TyperException):
+    """Options were given that make no sense, alone or together."""
+
+    exit_code = 2
+
+
 class InputError(Exception):
     """Data cannot be read. The message says where, and never what is there."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -9,7 +10,6 @@ import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ def show(*things: Any) -> None:
     """Print tables and text to standard output."""
     from rich.console import Console  # noqa: PLC0415 - help and --json go without
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a screen without ε still shows the numbers
     console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
     for thing in things:
         console.print(thing)
@@ -40,7 +42,7 @@ def show_json(facts: Any) -> None:
       "epsilon": null
     }
     """
-    typer.echo(json.dumps(plain(facts), indent=2, allow_nan=False, ensure_ascii=False))
+    typer.echo(json.dumps(plain(facts), indent=2, allow_nan=False))
 
 
 def plain(facts: Any) -> Any:
@@ -60,6 +62,17 @@ def plain(facts: Any) -> Any:
     return None if isinstance(facts, float) and not math.isfinite(facts) else facts
 
 
+def is_held_back(path: Path) -> bool:
+    """Tell whether a file can appear whole; a device or a pipe shows what it is given at once.
+
+    Examples
+    --------
+    >>> is_held_back(Path("answers.txt")), is_held_back(Path("/dev/null"))
+    (True, False)
+    """
+    return path.is_file() or not path.exists()
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[IO[bytes]]:
     """Write a file that appears under its name only once it is complete.
@@ -77,7 +90,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     >>> target.read_text()
     '41'
     """
-    if path.exists() and not path.is_file():
+    if not is_held_back(path):
         with path.open("wb") as file:
             yield file
         return
@@ -99,7 +112,7 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
 def save(figure: Figure, path: Path) -> None:
     """Draw a figure to a file of the kind its name ends in."""
-    picture = BytesIO()
+    picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:].lower(), bbox_inches="tight")
     with written_whole(path) as file:
         file.write(picture.getvalue())

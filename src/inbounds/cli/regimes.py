@@ -47,15 +47,17 @@ def regimes(
 
 
 def _table(result: Regimes) -> Any:
-    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
+    from rich.box import SIMPLE  # noqa: PLC0415 - only where there is a screen
+    from rich.table import Table  # noqa: PLC0415 - as above
 
     table = Table(
         title=f"Least average RMSE at δ = {result.delta:g}, dimension {result.dimension}",
-        caption="Columns: sensitivity as a share of the width. "
+        caption="Columns: sensitivity in percent of the width. "
         "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
+        box=SIMPLE,
     )
-    for heading in ("ε", *(f"{share:.2g}" for share in result.shares)):
-        table.add_column(heading, justify="right")
+    for heading in ("ε", *(f"{float(f'{100 * share:.2g}'):g}" for share in result.shares)):
+        table.add_column(heading, justify="right", no_wrap=True)
     for epsilon, row in zip(result.epsilons, result.best.tolist(), strict=True):
         table.add_row(f"{epsilon:.3g}", *("".join(filter(str.isupper, name)) for name in row))
     return table

@@ -6,14 +6,14 @@ import json as json_text
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.failure import InputError
+from inbounds.cli.failure import InputError, UsageError
 from inbounds.cli.rows import Layout, Row, blocks, checked_first, opened
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def release(
     was spent is said on standard error.
     """
     privacy = arguments.Privacy(epsilon, delta, rho)
+    target = None if str(target) == "-" else target
     built = arguments.build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
@@ -97,9 +98,20 @@ def release(
         if values:
             rows = _from_arguments(values, layout, source)
         else:
-            rows = checked_first(stack.enter_context(opened(source)), layout)
+            stream = stack.enter_context(opened(source))
+            rows = stack.enter_context(closing(checked_first(stream, layout)))
         write = stack.enter_context(_destination(target))
-        count = (_write_json if json else _write_lines)(built, rows, write, privacy, target)
+        pieces = (_as_json if json else _as_lines)(built, rows, privacy)
+        is_held = target is not None and output.is_held_back(target)
+        count = 0
+        try:
+            for answered, text in pieces:
+                count += answered  # before they leave: a broken pipe has seen some of them
+                write(text)
+        except BaseException:
+            if count and not is_held:
+                typer.echo(f"Stopped early. {statement(built, privacy, count)}", err=True)
+            raise
     typer.echo(statement(built, privacy, count), err=True)
 
 
@@ -113,6 +125,8 @@ def statement(mechanism: Mechanism, privacy: arguments.Privacy, count: int) -> s
     >>> statement(m, arguments.Privacy(1.0, None, None), 1)
     'Privacy: 1 release at epsilon=1.'
     """
+    if count == 0:
+        return "Privacy: no value, no release, nothing spent."
     box = mechanism.domain
     plural = "" if count == 1 else "s"
     kind = "release" if box.is_interval else "joint release"
@@ -124,26 +138,26 @@ def statement(mechanism: Mechanism, privacy: arguments.Privacy, count: int) -> s
 
 
 def _from_arguments(values: list[str], layout: Layout, source: Path | None) -> Iterator[Row]:
-    """Read values that were typed, where a misspelt option may be among them."""
+    """Read values that were typed; a misspelt option may be among them."""
     for value in values:
         if name := re.match(r"--[a-z][a-z-]*", value):
-            raise typer.BadParameter(f"no such option: {name[0]}.", param_hint="VALUES")
+            raise UsageError(f"no such option: {name[0]}.")
     if source is not None:
-        raise typer.BadParameter("does not go with values.", param_hint="--input")
+        raise UsageError("--input must not be given with values.")
     if layout.columns:
-        raise typer.BadParameter("does not go with values.", param_hint="--column")
+        raise UsageError("--column must not be given with values.")
     try:
         rows = list(layout.read(values, "value"))
     except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="VALUES") from None
+        raise UsageError(str(error)) from None
     if len(rows) != len(values):
-        raise typer.BadParameter("a value is blank.", param_hint="VALUES")
+        raise UsageError("the last value is blank.")
     return iter(rows)
 
 
 @contextmanager
-def _destination(target: Path | None) -> Iterator[Callable[[str], None]]:
-    if target is None or str(target) == "-":
+def _destination(target: Path | None) -> Iterator[Callable[[str], object]]:
+    if target is None:
 
         def write(text: str) -> None:
             sys.stdout.write(text)
@@ -152,7 +166,7 @@ def _destination(target: Path | None) -> Iterator[Callable[[str], None]]:
         yield write
         return
     with output.written_whole(target) as file:
-        yield lambda text: (None, file.write(text.encode()))[0]
+        yield lambda text: file.write(text.encode())
 
 
 def _answers(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:
@@ -166,37 +180,20 @@ def _answers(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:
         yield answers
 
 
-def _write_lines(
-    mechanism: Mechanism,
-    rows: Iterator[Row],
-    write: Callable[[str], None],
-    privacy: arguments.Privacy,
-    target: Path | None,
-) -> int:
-    count = 0
-    try:
-        for answers in _answers(mechanism, rows):
-            lines = answers if mechanism.domain.is_interval else (_joined(row) for row in answers)
-            count += len(answers)  # before they leave: a broken pipe has seen some of them
-            write("".join(f"{line}\n" for line in lines))
-    except BaseException:
-        if count and target is None:
-            typer.echo(f"Stopped early. {statement(mechanism, privacy, count)}", err=True)
-        raise
-    return count
+def _as_lines(
+    mechanism: Mechanism, rows: Iterator[Row], _: arguments.Privacy
+) -> Iterator[tuple[int, str]]:
+    """Yield the number of answers of each block, and their lines."""
+    joint = not mechanism.domain.is_interval
+    for answers in _answers(mechanism, rows):
+        lines = (",".join(map(repr, row)) for row in answers) if joint else map(repr, answers)
+        yield len(answers), "".join(f"{line}\n" for line in lines)
 
 
-def _joined(row: list[float]) -> str:
-    return ",".join(map(repr, row))
-
-
-def _write_json(
-    mechanism: Mechanism,
-    rows: Iterator[Row],
-    write: Callable[[str], None],
-    privacy: arguments.Privacy,
-    _: Path | None,
-) -> int:
+def _as_json(
+    mechanism: Mechanism, rows: Iterator[Row], privacy: arguments.Privacy
+) -> Iterator[tuple[int, str]]:
+    """Yield all answers at once, so that a failure leaves no half of a document."""
     held = [answer for answers in _answers(mechanism, rows) for answer in answers]
     facts = {
         "mechanism": repr(mechanism),
@@ -204,5 +201,4 @@ def _write_json(
         "privacy_of_each": privacy.stated(),
         "answers": held,
     }
-    write(json_text.dumps(facts) + "\n")
-    return len(held)
+    yield len(held), json_text.dumps(facts) + "\n"

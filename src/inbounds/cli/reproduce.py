@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from inbounds.cli import arguments, output
+from inbounds.cli.failure import UsageError
+
+if TYPE_CHECKING:
+    from inbounds.analysis.reproduction import Figure1, Table1Row
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,7 +29,7 @@ def table1(json: arguments.Json = False) -> None:
 
     rows = reproduction.table1()
     if json:
-        output.show_json([asdict(row) for row in rows])
+        output.show_json([_with_percents(row) for row in rows])
     else:
         output.show(reproduction.table1_table(rows))
 
@@ -38,11 +43,17 @@ def figure1(plot: arguments.Plot = None, json: arguments.Json = False) -> None:
     from inbounds.analysis import reproduction  # noqa: PLC0415 - help must be quick
 
     if plot is None and not json:
-        raise typer.BadParameter("give --plot FILE or --json.", param_hint="--plot")
+        raise UsageError("--plot FILE or --json must be given.")
     result = reproduction.figure1()
     if plot is not None:
         output.save(result.plot(), plot)
     if json:
-        output.show_json(asdict(result))
+        output.show_json(_with_percents(result))
     else:
         typer.echo(f"Figure 1 is in {plot}.")
+
+
+def _with_percents(result: Table1Row | Figure1) -> dict[str, Any]:
+    """Return the fields, and by how many percent each variance is below Liu's."""
+    names = ("paper_below_liu", "exact_below_liu")
+    return asdict(result) | {f"{name}_percent": getattr(result, name) for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -13,9 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-import typer
-
-from inbounds.cli.failure import InputError
+from inbounds.cli.failure import InputError, UsageError
 
 Row = list[float]
 
@@ -29,8 +27,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.columns and len(self.columns) != self.width:
-            message = f"must be given once per coordinate, {self.width} in all."
-            raise typer.BadParameter(message, param_hint="--column")
+            raise UsageError(f"--column must be given once per coordinate, {self.width} in all.")
 
     def read(self, lines: Iterable[str], place: str = "line") -> Iterator[Row]:
         """Yield one row of numbers a line. Blank lines may only be at the end.
@@ -43,7 +40,7 @@ class Layout:
         [[41.0]]
         >>> list(Layout(1).read(["secret"]))
         Traceback (most recent call last):
-        inbounds.cli.failure.InputError: line 1 must be a finite number.
+        inbounds.cli.failure.InputError: line 1 must be a finite number, as in 41.3.
         """
         reader, start, blank, where = csv.reader(lines), 1, 0, None
         while True:
@@ -67,23 +64,21 @@ class Layout:
         names = [name.strip() for name in header]
         for column in self.columns:
             if names.count(column) != 1:
-                message = f"the first line names {column!r} {names.count(column)} times, not once."
-                raise typer.BadParameter(message, param_hint="--column")
+                raise UsageError(f"--column {column!r} must be in the first line, exactly once.")
         return [names.index(column) for column in self.columns]
 
     def _numbers(self, cells: list[str], where: list[int] | None, place: str) -> Row:
         try:
             chosen = cells if where is None else [cells[i] for i in where]
-            row = [float(cell) for cell in chosen]
+            row = [float(cell) for cell in chosen if "_" not in cell]
         except (ValueError, IndexError):
             row = []
-        strange = "_" in "".join(cells if where is None else chosen) if row else True
-        if strange or len(row) != self.width or not all(map(math.isfinite, row)):
-            what = (
-                "a finite number" if self.width == 1 else f"{self.width} finite numbers, by commas"
-            )
-            in_column = "" if where is None else " in its column" + "s" * (self.width > 1)
-            raise InputError(f"{place} must {'be' if where is None else 'have'} {what}{in_column}.")
+        if len(row) != self.width or not all(map(math.isfinite, row)):
+            what = "a finite number" if self.width == 1 else f"{self.width} finite numbers"
+            example = ",".join(["41.3", "7", "-2.5"][: self.width])
+            if where is None:
+                raise InputError(f"{place} must be {what}, as in {example}.")
+            raise InputError(f"{place} must have {what} in {', '.join(self.columns)}.")
         return row
 
 
@@ -95,11 +90,11 @@ def opened(path: Path | None) -> Iterator[BinaryIO]:
             yield file
         return
     if sys.stdin.isatty():
-        raise typer.BadParameter("give values, --input FILE, or pipe them in.", param_hint="VALUES")
+        raise UsageError("values must be given as arguments, by --input FILE or through a pipe.")
     yield sys.stdin.buffer
 
 
-def checked_first(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
+def checked_first(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None]:
     r"""Return the rows of a stream; if it can be read twice, all of it is checked before any.
 
     Examples
@@ -116,7 +111,7 @@ def checked_first(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
     return _decoded(stream, layout)
 
 
-def _decoded(stream: BinaryIO, layout: Layout) -> Iterator[Row]:
+def _decoded(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None]:
     """Read UTF-8 with or without a byte order mark; what is not UTF-8 becomes a bad number."""
     text = TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     try:

@@ -76,9 +76,12 @@ class BoundedLaplace(Mechanism):
         sensitivity = as_sensitivity(sensitivity)
         epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
         widths = domain.widths
-        shape = np.full_like(widths, math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1))
-        scale, loss = smallest_scale(widths, as_l1(sensitivity.within(widths)), shape, epsilon)
-        mechanism = cls(domain, sensitivity, float(scale[0]))
+        unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # against underflow
+        reach = as_l1(sensitivity.within(widths))
+        small = Reach(reach.caps / unit, reach.order, reach.radius / unit)
+        scale, loss = smallest_scale(widths / unit, small, np.ones_like(widths), epsilon)
+        mechanism = cls(domain, sensitivity, float(scale[0]) * unit)
+        loss = PureLoss(loss.epsilon, loss.change * unit, loss.multiplier / unit)
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 

@@ -13,6 +13,7 @@ from inbounds._check import Floats, short
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
+from inbounds.mechanisms.column import open_column
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
@@ -111,7 +112,9 @@ class Mechanism(ABC):
         Parameters
         ----------
         values
-            A number or an array of finite numbers. Those outside the box are moved to it.
+            A number or an array of finite numbers. Those outside the box are moved to it. On an
+            interval also a pandas or Polars Series or an Arrow array without nulls; the same kind
+            comes back.
         equal_time
             Whether the work done must not depend on the values (by default it does not, from 1024
             values on). Turn it off where nobody can watch the clock, for a few percent of speed.
@@ -137,18 +140,12 @@ class Mechanism(ABC):
             raise ArgumentTypeError(
                 "entropy must be a source with bits() and words(), as in inbounds.sampling.entropy."
             )
-        given = _check.private_array(values=values)
+        column = open_column(values) if self.domain.is_interval else None
+        given = _check.private_array(values=column[0] if column else values)
         self.domain.check_shape(given)
-        sampler = Sampler(
-            self._law,
-            np.atleast_1d(self.domain.lower),
-            np.atleast_1d(self.domain.upper),
-            self._scales,
-            self.domain.steps,
-            clamped=self._clamped,
-            equal_time=equal_time,
-        )
-        answers = sampler.draw(given, entropy)
+        answers = self._sampler(equal_time=equal_time).draw(given, entropy)
+        if column:
+            return column[1](answers)
         return answers if given.ndim else answers.item()
 
     def mean(self, values: Any) -> Any:
@@ -225,6 +222,18 @@ class Mechanism(ABC):
         if share.ndim or not 0 < share < 1:
             raise ArgumentError("level must be one number strictly between 0 and 1.")
         return self.quantile((1 - share) / 2, values), self.quantile((1 + share) / 2, values)
+
+    def _sampler(self, *, equal_time: bool = True) -> Sampler:
+        """Return what draws answers; it takes its numbers unchecked."""
+        return Sampler(
+            self._law,
+            np.atleast_1d(self.domain.lower),
+            np.atleast_1d(self.domain.upper),
+            self._scales,
+            self.domain.steps,
+            clamped=self._clamped,
+            equal_time=equal_time,
+        )
 
     @property
     def _scale(self) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf, ndtr
+from scipy.special import erf, erfcx, ndtr
 
 from inbounds._check import Floats
 from inbounds.numerics import truncated_normal
@@ -74,31 +74,25 @@ def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
     return result
 
 
-def delta_of_cells(
-    u: float, gamma: float, epsilon: float, low: Floats, slope_low: Floats, slope_high: Floats
-) -> Floats:
-    """Bound δ(ε) from above for all positions from `low` on whose H is at most `slope_high`.
+def delta_of_cells(u: float, gamma: float, epsilon: float, low: Floats, slope: Floats) -> Floats:
+    """Bound δ(ε) from above for all positions from `low` up to where H is `slope`.
 
-    With ``slope_high = slope_low = H(low)`` this is the δ of one pair, rounded up.
+    With ``slope = H(low)`` this is the δ of one pair, rounded up.
 
     Examples
     --------
     >>> s = np.array([0.0])
-    >>> slope = mean_slope(1.0, 1.0, s)
-    >>> delta_of_cells(1.0, 1.0, 0.6, s, slope, slope)  # the pure epsilon is 1/2 here
+    >>> delta_of_cells(1.0, 1.0, 0.6, s, mean_slope(1.0, 1.0, s))  # the pure epsilon is 1/2 here
     array([0.])
     """
-    slack = POSITION_ERROR * u
-    z = np.maximum(slope_high - epsilon / gamma + slack, 0.0)
+    z = np.maximum(slope - epsilon / gamma + POSITION_ERROR * u, 0.0)
     margin = relative_error(u)
     if gamma <= _SHORT:
         value = _by_quadrature(u, gamma, low, z) * (1 + margin)
     else:
-        top = np.minimum(z, u)
-        other = gamma * (slope_low - z) - 2 * gamma * slack
-        first = _lower_mass(top, low) / _mass(u, low) * (1 + margin)
-        second = _lower_mass(top, low + gamma) / _mass(u, low + gamma) * (1 - margin)
-        value = first - np.exp(np.minimum(other, 700.0)) * second
+        first = _lower_mass(np.minimum(z, u), low)
+        second = _damped_mass(u, gamma, low, z)
+        value = (first * (1 + margin) - second * (1 - margin)) / _mass(u, low) * (1 + margin)
     return np.clip(value, 0.0, 1.0)
 
 
@@ -145,6 +139,22 @@ def _lower_mass(z: Floats, s: Floats) -> Floats:
     tail = ndtr(z - s) - ndtr(-s)
     bulk = (erf((z - s) * _ROOT_HALF) + erf(s * _ROOT_HALF)) / 2
     return np.where(z <= 0.5, total, np.where(z < s, tail, bulk))
+
+
+def _damped_mass(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
+    """Return ∫φ(v - s)exp(-γ(z - v))dv over [0, min(z, u)], which neither e^ε nor h enters."""
+    ahead = s + gamma - z  # with x = z - v the integrand is φ(z - s)exp(-ahead x - x²/2)
+    inside = np.exp(-gamma * np.maximum(z - s - gamma / 2, 0.0))
+    inside *= _lower_mass(np.minimum(z, u), s + gamma)
+    k = np.maximum(ahead, 0.0)
+    fall = (k + z / 2) * z
+    nodes, weights = _PART
+    x = np.where(fall <= 1, z, 0.0) * nodes[:, None]
+    short = z * (weights @ np.exp(-(k + x / 2) * x))
+    tail = erfcx(k * _ROOT_HALF) - np.exp(-fall) * erfcx((k + z) * _ROOT_HALF)
+    tail = np.where(fall <= 1, short, tail * _ROOT_TWO_PI / 2)
+    tail *= np.exp(-((z - s) ** 2) / 2) / _ROOT_TWO_PI
+    return np.where(ahead > 0, tail, inside)
 
 
 def _by_quadrature(u: float, gamma: float, s: Floats, z: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.release import Law, draw_laws, marginal, show
+from inbounds.plots.release import Curve, draw_curves, marginal, show
 from inbounds.plots.style import blank, look_of, plain, tidy
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def comparison_figure(comparison: Compared) -> Figure:
             "answer",
             "density",
         )
-        _laws(panels[panel], comparison.contenders, value)
+        _curves(panels[panel], comparison.contenders, value)
     panels["bound"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, fontsize=8.5)
     return figure
 
@@ -108,10 +108,10 @@ def _bars(axes: Axes, contenders: Sequence[Named]) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, fontsize=8.5)
 
 
-def _laws(axes: Axes, contenders: Sequence[Named], value: float) -> None:
-    laws = {}
+def _curves(axes: Axes, contenders: Sequence[Named], value: float) -> None:
+    curves = {}
     for contender in contenders:
         look = look_of(contender.name)
         one = marginal(contender.mechanism, 0)
-        laws[contender.name] = Law(one, value, look.colour, look.line, look.marker)
-    show(axes, *draw_laws(axes, laws))
+        curves[contender.name] = Curve(one, value, look.colour, look.line, look.marker)
+    show(axes, *draw_curves(axes, curves))

@@ -90,13 +90,13 @@ def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class Curve:
     """The answers of an interval's mechanism for one value, and how to draw them.
 
     Examples
     --------
     >>> import inbounds as ib
-    >>> Law(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.0, "black", "-", "o").atoms
+    >>> Curve(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.0, "black", "-", "o").atoms
     (0.5, 0.18...)
     """
 
@@ -128,46 +128,46 @@ class Law:
         )
 
 
-def draw_laws(axes: Axes, laws: Mapping[str, Law]) -> tuple[float, float]:
+def draw_curves(axes: Axes, curves: Mapping[str, Curve]) -> tuple[float, float]:
     """Draw the labelled densities and atoms, and return the ends of the part worth showing.
 
     Examples
     --------
     >>> import inbounds as ib
-    >>> law = Law(ib.BoundedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.5, "black", "-", "o")
-    >>> draw_laws(blank(4, 3).add_subplot(), {"Laplace": law})
+    >>> curve = Curve(ib.BoundedLaplace(ib.Box(0, 1), 1, scale=1.0), 0.5, "black", "-", "o")
+    >>> draw_curves(blank(4, 3).add_subplot(), {"Laplace": curve})
     (0.0, 1.0)
     """
-    for label, law in laws.items():
-        x = _points(law.mechanism, law.value)
+    for label, curve in curves.items():
+        x = _points(curve.mechanism, curve.value)
         (line,) = axes.plot(
-            x, law.mechanism.pdf(x, law.value),
-            color=law.colour, linestyle=law.line, linewidth=1.8, label=label,
+            x, curve.mechanism.pdf(x, curve.value),
+            color=curve.colour, linestyle=curve.line, linewidth=1.8, label=label,
         )  # fmt: skip
-        if max(law.atoms) >= _LEAST_ATOM:  # the marker is for the legend only
-            line.set(marker=law.marker, markevery=[], markerfacecolor="white")
-    low, high = zip(*(law.ends for law in laws.values()), strict=True)
+        if max(curve.atoms) >= _LEAST_ATOM:  # the marker is for the legend only
+            line.set(marker=curve.marker, markevery=[], markerfacecolor="white")
+    low, high = zip(*(curve.ends for curve in curves.values()), strict=True)
     ends = min(low), max(high)
     axes.set_ylim(bottom=0)
-    _draw_atoms(axes, laws.values(), *ends)
+    _draw_atoms(axes, curves.values(), *ends)
     return ends
 
 
-def _draw_atoms(axes: Axes, laws: Iterable[Law], low: float, high: float) -> None:
+def _draw_atoms(axes: Axes, curves: Iterable[Curve], low: float, high: float) -> None:
     """Draw atoms as stems just outside the bound, on an axis of their own: mass is not density."""
-    shown = [law for law in laws if max(law.atoms) >= _LEAST_ATOM]
+    shown = [curve for curve in curves if max(curve.atoms) >= _LEAST_ATOM]
     if not shown:
         return
     twin = axes.twinx()
     twin.set_ylabel("probability of a bound itself")
-    twin.set_ylim(0, 1.08 * max(0.1, *(max(law.atoms) for law in shown)))
+    twin.set_ylim(0, 1.08 * max(0.1, *(max(curve.atoms) for curve in shown)))
     twin.spines["top"].set_visible(False)
-    for place, law in enumerate(shown):
-        for side, bound, mass in zip((-1, 1), law.bounds, law.atoms, strict=True):
+    for place, curve in enumerate(shown):
+        for side, bound, mass in zip((-1, 1), curve.bounds, curve.atoms, strict=True):
             if low <= bound <= high and mass >= _LEAST_ATOM:
                 x = bound + side * (0.008 + 0.018 * place) * (high - low)
-                twin.vlines(x, 0, mass, color=law.colour, linewidth=1.6)
-                twin.plot([x], [mass], color=law.colour, marker=law.marker, mfc="white")
+                twin.vlines(x, 0, mass, color=curve.colour, linewidth=1.6)
+                twin.plot([x], [mass], color=curve.colour, marker=curve.marker, mfc="white")
 
 
 def show(axes: Axes, low: float, high: float) -> None:
@@ -218,17 +218,17 @@ def _draw(
     tidy(top, "", "", "density of the answer")
     tidy(bottom, "", "answer", "95 %\ninterval")
     looks = zip(values, _LINES, strict=False)
-    laws = {f"value {plain(v)}": Law(mechanism, v, *look) for v, look in looks}
-    low, high = draw_laws(top, laws)
-    for row, law in enumerate(laws.values()):
-        ends = mechanism.interval(law.value, 0.95)
-        bottom.plot(ends, [row, row], color=law.colour, linestyle=law.line, linewidth=3)
-        bottom.plot([law.value], [row], color=law.colour, marker=law.marker)
+    curves = {f"value {plain(v)}": Curve(mechanism, v, *look) for v, look in looks}
+    low, high = draw_curves(top, curves)
+    for row, curve in enumerate(curves.values()):
+        ends = mechanism.interval(curve.value, 0.95)
+        bottom.plot(ends, [row, row], color=curve.colour, linewidth=2, marker="|", markersize=10)
+        bottom.plot([curve.value], [row], color=curve.colour, marker=curve.marker)
     if answer is not None:
         low, high = min(low, answer), max(high, answer)
         top.axvline(answer, color="black", linewidth=1, label=f"answer {plain(answer)}")
         bottom.axvline(answer, color="black", linewidth=1)
     bottom.set_yticks([])
-    bottom.set_ylim(len(laws) - 0.5, -0.5)
+    bottom.set_ylim(len(curves) - 0.5, -0.5)
     show(bottom, low, high)
     top.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, 1.13), ncols=5, frameon=False)

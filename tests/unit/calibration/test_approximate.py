@@ -31,7 +31,7 @@ def best_pair(u: float, gamma: float, epsilon: float, points: int = 3001) -> tup
     """The largest δ among many pairs, by the library's formula, and where it is."""
     s = np.linspace(0, u - gamma, points)
     slope = divergence.mean_slope(u, gamma, s)
-    delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope, slope)
+    delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope)
     return float(delta.max()), float(s[delta.argmax()])
 
 

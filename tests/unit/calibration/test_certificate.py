@@ -9,13 +9,22 @@ import pytest
 from flint import ctx
 from mpmath import mp, mpf
 
-from inbounds import L1, L2, BoundedGaussian, Box, Certificate, LInf, PerCoordinate
+from inbounds import (
+    L1,
+    L2,
+    BoundedGaussian,
+    BoundedLaplace,
+    Box,
+    Certificate,
+    LInf,
+    PerCoordinate,
+)
 from inbounds.calibration.certificate import Row, certify
 from inbounds.errors import ArgumentError, CertificateError, InBoundsError
 from inbounds.sensitivity import Sensitivity
 
 PLANE = Box([0, 1], [10, 9])
-MECHANISMS = {
+MECHANISMS: dict[str, BoundedGaussian | BoundedLaplace] = {
     "interval": BoundedGaussian(Box(0, 120), 2.5, 15.3),
     "whole interval": BoundedGaussian(Box(-1, 1), 5.0, 0.7),
     "offset": BoundedGaussian(Box(1e9, 1e9 + 1e-6), 1e-7, 1e-6),
@@ -33,6 +42,17 @@ MECHANISMS = {
     "wide": BoundedGaussian(Box(0, [1.0, 2.0]), L2(0.3), 1e-4),
     "wide l1": BoundedGaussian(Box(0, [1.0, 2.0]), L1(0.3), 1e-4),
     "tiny change": BoundedGaussian(Box(0, [1.0, 2.0]), L2(1e-12), 0.3),
+    "laplace": BoundedLaplace(Box(0, 120), 2.5, 4.1),
+    "laplace, whole interval": BoundedLaplace(Box(-1, 1), 5.0, 0.7),
+    "laplace, offset": BoundedLaplace(Box(1e9, 1e9 + 1e-6), 1e-7, 1e-6),
+    "laplace, l1": BoundedLaplace(PLANE, L1(4), 5.0),
+    "laplace, l1 and caps": BoundedLaplace(PLANE, L1(5) & PerCoordinate([4, 2]), [5.0, 3.0]),
+    "laplace, l2": BoundedLaplace(PLANE, L2(4), 5.0),
+    "laplace, linf": BoundedLaplace(PLANE, LInf(4), 5.0),
+    "laplace, unequal": BoundedLaplace(Box(0, [1e-6, 1.0, 1e9]), L1(0.3), [1e-6, 0.2, 1e8]),
+    "laplace, narrow": BoundedLaplace(Box(0, [1.0, 2.0]), L1(0.3), 1e9),
+    "laplace, wide": BoundedLaplace(Box(0, [1.0, 2.0]), LInf(0.3), 1e-4),
+    "laplace, 1e7 scales wide": BoundedLaplace(Box(0, 1), 0.3, 1e-7),
 }
 JOINED = [name for name, mechanism in MECHANISMS.items() if mechanism.certificate().order]
 
@@ -46,6 +66,10 @@ def loss_at(certificate: Certificate, changes: list[float]) -> mpf:
         total = mpf(0)
         for row, change in zip(certificate.rows, changes, strict=True):
             w, c, s = mpf(row.upper) - mpf(row.lower), mpf(change), mpf(row.scale)
+            if certificate.law == "laplace":
+                mass = 2 - mp.exp(-c / s) - mp.exp((c - w) / s)
+                total += row.count * (c / s + mp.log(mass / (1 - mp.exp(-w / s))))
+                continue
             root = mp.sqrt(2) * s
             mass = mp.erf(c / root) + mp.erf((w - c) / root)
             loss = c * (2 * w - c) / (2 * s * s) - mp.log(mass / mp.erf(w / root))
@@ -208,6 +232,46 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
             found.check()
 
 
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(10))
+def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, seed: int) -> None:
+    """Against random allowed changes and those at the caps: none loses more."""
+    generator = np.random.default_rng(seed)
+    size = int(generator.integers(2, 5))
+    lower = generator.normal(0, 3, size)
+    upper = lower + 10 ** generator.uniform(-1, 1, size)
+    caps = np.where(generator.random(size) < 0.5, np.inf, generator.uniform(0.1, 2, size))
+    radius = float(generator.uniform(0.2, 3))
+    for high in (1, 1, 0.01):
+        found = certify(
+            law="laplace",
+            lower=lower,
+            upper=upper,
+            scale=10 ** generator.uniform(-1, 1, size),
+            caps=caps,
+            order=order,
+            radius=radius,
+            change=generator.uniform(0, high, size) * (upper - lower),
+            multiplier=float(10 ** generator.uniform(-4, 4)),
+        )
+        found.check()
+        most = [min(r.upper - r.lower, r.cap or math.inf) * (1 - 1e-15) for r in found.rows]
+        for _ in range(10):
+            change = np.array(most) * generator.uniform(0, 1, size) ** 0.2
+            change *= min(1.0, radius / float(np.linalg.norm(change, order)) * (1 - 1e-15))
+            assert loss_at(found, change.tolist()) <= found.epsilon
+
+
+def test_a_certificate_of_one_law_is_none_of_the_other() -> None:
+    """The same numbers prove more for the law that leaks less."""
+    normal = BoundedGaussian(Box(0, 1), 0.1, 1.0).certificate()
+    laplace = BoundedLaplace(Box(0, 1), 0.1, 1.0).certificate()
+    assert normal.epsilon < laplace.epsilon
+    with pytest.raises(CertificateError, match="the evidence proves epsilon <="):
+        dataclasses.replace(normal, law="laplace").check()
+    dataclasses.replace(laplace, law="normal").check()
+
+
 def test_closed_form_and_quadrature_agree_to_the_last_bit_that_matters() -> None:
     """`check` shares no formula with `certify`, yet proves the very same double or a neighbour."""
     for name, mechanism in MECHANISMS.items():
@@ -219,19 +283,21 @@ def test_closed_form_and_quadrature_agree_to_the_last_bit_that_matters() -> None
 def test_the_check_uses_neither_the_closed_form_nor_the_doubles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    proof = MECHANISMS["l2 and caps"].certificate()
+    proofs = [MECHANISMS[name].certificate() for name in ("l2 and caps", "laplace, l1 and caps")]
 
     def broken(*_: object) -> None:
         raise AssertionError("the check must not need this")
 
     for module, names in (
-        ("inbounds.numerics.ball", ("loss", "loss_slope")),
+        ("inbounds.numerics.ball", ("loss", "loss_slope", "laplace_loss", "laplace_slope")),
+        ("inbounds.calibration.laplace", ("losses", "slopes", "pure_loss")),
         ("inbounds.numerics.partition", ("loss", "losses", "log_ratio", "log_ratios")),
         ("inbounds.calibration.waterfill", ("worst_change", "gap")),
     ):
         for function in names:
             monkeypatch.setattr(f"{module}.{function}", broken)
-    proof.check()
+    for proof in proofs:
+        proof.check()
 
 
 @each
@@ -253,7 +319,15 @@ def test_json_holds_plain_numbers_only() -> None:
     assert set(fields["rows"][0]) == {"count", "lower", "upper", "scale", "cap", "change"}
 
 
-WHOLE = {"law": "normal", "epsilon": 1, "precision": 128, "order": None, "radius": None, "multiplier": 0, "rows": []}
+WHOLE = {
+    "law": "normal",
+    "epsilon": 1,
+    "precision": 128,
+    "order": None,
+    "radius": None,
+    "multiplier": 0,
+    "rows": [],
+}
 
 
 @pytest.mark.parametrize(
@@ -321,11 +395,12 @@ NONSENSE: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("field", "value"), NONSENSE)
 def test_a_certificate_of_nonsense_is_refused_with_our_error(field: str, value: object) -> None:
-    fields = json.loads(MECHANISMS["l2 and caps"].certificate().to_json())
-    *path, last = field.split(".")
-    (fields[path[0]][0] if path else fields)[last] = value
-    with pytest.raises(InBoundsError):
-        Certificate.from_json(json.dumps(fields)).check()
+    for name in ("l2 and caps", "laplace, l1 and caps"):
+        fields = json.loads(MECHANISMS[name].certificate().to_json())
+        *path, last = field.split(".")
+        (fields[path[0]][0] if path else fields)[last] = value
+        with pytest.raises(InBoundsError):
+            Certificate.from_json(json.dumps(fields)).check()
 
 
 @pytest.mark.parametrize("radius", [-4.0, 0.0, -math.inf])
@@ -367,13 +442,16 @@ def test_the_width_proved_for_is_that_of_the_bounds_and_not_its_nearest_double()
     exact = (Fraction(upper) - Fraction(lower)) ** 2 / 2
     assert exact <= Fraction(proof.epsilon) < exact * (1 + Fraction(1, 10**15))
     proof.check()
+    (row,) = BoundedLaplace(Box(lower, upper), 9.0, 1.0).certificate().rows
+    assert row.cap == 9.0 or row.cap is None  # never the rounded width
 
 
 @pytest.mark.parametrize("change", [-5e6, -1e-300, 10.0001, 1e300, math.nan, math.inf])
 def test_a_change_outside_the_box_is_refused(change: float) -> None:
-    proof = MECHANISMS["l2"].certificate()
-    with pytest.raises(CertificateError, match="cannot be evidence"):
-        with_row(proof, -1, change=change).check()
+    for name in ("l2", "laplace, l1"):
+        proof = MECHANISMS[name].certificate()
+        with pytest.raises(CertificateError, match="cannot be evidence"):
+            with_row(proof, -1, change=change).check()
 
 
 def test_the_working_precision_is_given_back() -> None:
@@ -393,8 +471,9 @@ def test_a_certificate_cannot_be_changed_and_says_what_it_proves() -> None:
 
 
 def test_a_mechanism_whose_epsilon_is_too_low_is_not_certified() -> None:
-    mechanism = BoundedGaussian(PLANE, L2(4), 5.0)
-    loss = dataclasses.replace(mechanism._pure_loss(), epsilon=mechanism.epsilon * (1 - 1e-9))
-    object.__setattr__(mechanism, "_loss", loss)
-    with pytest.raises(CertificateError, match="could not be certified"):
-        mechanism.certificate()
+    for kind in (BoundedGaussian, BoundedLaplace):
+        mechanism = kind(PLANE, L2(4), 5.0)
+        loss = dataclasses.replace(mechanism._pure_loss(), epsilon=mechanism.epsilon * (1 - 1e-9))
+        object.__setattr__(mechanism, "_loss", loss)
+        with pytest.raises(CertificateError, match="could not be certified"):
+            mechanism.certificate()

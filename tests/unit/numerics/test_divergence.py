@@ -66,7 +66,7 @@ def test_the_delta_of_a_pair_is_the_true_one_rounded_up(
     at = np.array([s])
     slope = divergence.mean_slope(u, gamma, at)
     epsilon = share * gamma * float(slope[0])
-    found = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope, slope)[0])
+    found = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
     with mp.workdps(DIGITS):
         truth = true_delta(mpf(u), mpf(gamma), mpf(epsilon), mpf(s))
         assert found >= truth or truth < 1e-290
@@ -82,11 +82,11 @@ def test_a_cell_bounds_every_pair_in_it(u: float, share: float, part: float) -> 
     edges = np.linspace(0, u - gamma, 8)
     slope = divergence.mean_slope(u, gamma, edges)
     epsilon = part * gamma * float(slope[-1])
-    cells = divergence.delta_of_cells(u, gamma, epsilon, edges[:-1], slope[:-1], slope[1:])
+    cells = divergence.delta_of_cells(u, gamma, epsilon, edges[:-1], slope[1:])
     for bound, low, high in zip(cells, edges[:-1], edges[1:], strict=True):
         inside = np.linspace(low, high, 30)
         at = divergence.mean_slope(u, gamma, inside)
-        pairs = divergence.delta_of_cells(u, gamma, epsilon, inside, at, at)
+        pairs = divergence.delta_of_cells(u, gamma, epsilon, inside, at)
         assert pairs.max() <= bound * (1 + 1e-9 * (1 + u))
 
 
@@ -96,7 +96,7 @@ def test_the_two_formulas_agree_where_they_meet() -> None:
     slopes = [divergence.mean_slope(5.0, gamma, s) for gamma in (below, above)]
     np.testing.assert_allclose(*slopes, rtol=1e-14)
     first, second = (
-        divergence.delta_of_cells(5.0, gamma, 0.2, s, slope, slope)
+        divergence.delta_of_cells(5.0, gamma, 0.2, s, slope)
         for gamma, slope in zip((below, above), slopes, strict=True)
     )
     np.testing.assert_allclose(first, second, rtol=1e-8, atol=1e-15)
@@ -131,5 +131,5 @@ def test_extreme_arguments_give_probabilities(u: float, share: float, epsilon: f
     s = np.linspace(0, u - gamma, 9)
     slope = divergence.mean_slope(u, gamma, s)
     assert ((slope > 0) & (slope < u)).all()
-    delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope, slope)
+    delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope)
     assert ((delta >= 0) & (delta <= 1)).all()

@@ -1,0 +1,150 @@
+"""The checked history in a store: what is read has been verified, what fits is appended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from inbounds.accounting import store
+from inbounds.accounting.budget import Budget
+from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered
+from inbounds.accounting.cost import Cost
+from inbounds.errors import BudgetExceededError, LedgerError
+
+Costs = list[tuple[Cost, int]]
+
+
+class Book:
+    """Every dataset's history, verified from its beginning once, and since then by its news.
+
+    The end of what was verified is remembered: while this object lives, history before it counts
+    as it was then, and must still lead to what comes after.
+    """
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        self.store = store.Store(place)
+        self._known: dict[str, Account] = {}
+        self._costs: dict[str, Cost] = {}
+
+    def datasets(self) -> list[str]:
+        """Return the names of all datasets."""
+        with self.store.reading() as connection:
+            return store.names(connection)
+
+    def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
+        """Give a dataset its budget, or return the one it has."""
+        decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
+        entry = Opening(dataset, *decimals, _now())
+        with self.store.writing(dataset, create=create) as connection:
+            if store.opening(connection, dataset) is not None:
+                return budget_of(self._account(connection, dataset))
+            if dataset in self._known:
+                raise tampered(dataset, "it was removed")
+            store.add_opening(connection, entry)
+            return None
+
+    def account(self, dataset: str) -> Account:
+        """Return what the history adds up to."""
+        with self.store.reading() as connection:
+            return self._account(connection, dataset)
+
+    def spent(self, account: Account) -> Costs:
+        """Return how often each cost was charged."""
+        return [(self._costs[key], count) for key, count in account.counts.items()]
+
+    def charges(self, dataset: str) -> list[tuple[Charge, Cost]]:
+        """Return every charge and what one release of it cost."""
+        with self.store.reading() as connection:
+            self._account(connection, dataset)
+            entries = store.charges(connection, dataset, start=1)
+        return [(charge, self._costs[charge.cost]) for charge, _ in entries]
+
+    def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
+        """Append a charge if the budget has room for it; it is on disk when this returns."""
+        text = cost.to_json()
+        with self.store.writing(dataset) as connection:
+            account = self._account(connection, dataset)
+            budget = budget_of(account)
+            budget.check(cost)
+            spent = self.spent(account)
+            admitted = budget.admits([*spent, (cost, count)])
+            if admitted:
+                where = (dataset, account.number + 1, _now())
+                entry = Charge(*where, label, mechanism, digest(text), count)
+                store.add_charge(connection, entry, account.head, text)
+        if not admitted:
+            raise _exceeded(dataset, budget, spent, cost, count)
+
+    def verify(self, dataset: str, expected_head: str | None) -> str:
+        """Check the whole history again, and that it goes on from an earlier head."""
+        with self.store.reading() as connection:
+            start = self._opened(connection, dataset)
+            entries = store.charges(connection, dataset, start=1)
+            account = start.followed_by(entries)
+            store.costs(connection, dataset, account.counts)
+            self._account(connection, dataset)
+        hashes = {start.head, *(stored for _, stored in entries)}
+        if expected_head is not None and expected_head not in hashes:
+            raise tampered(dataset, "the expected head is not in its history")
+        return account.head
+
+    def _account(self, connection: Connection, dataset: str) -> Account:
+        """Check what is new since the last time."""
+        start = self._opened(connection, dataset)
+        known = self._known.get(dataset, start)
+        entries = store.charges(connection, dataset, start=max(known.number, 1))
+        if known.opening != start.opening:
+            raise tampered(dataset, "it was opened anew")
+        if known.number and (not entries or entries.pop(0)[1] != known.head):
+            raise tampered(dataset, f"entry {known.number} is not what it was")
+        account = known.followed_by(entries)
+        self._learn(connection, dataset, account.counts)
+        self._known[dataset] = account
+        return account
+
+    def _opened(self, connection: Connection, dataset: str) -> Account:
+        found = store.opening(connection, dataset)
+        if found is None:
+            names = ", ".join(map(repr, store.names(connection))) or "none"
+            raise LedgerError(f"dataset {dataset!r} is unknown. Known: {names}.")
+        return Account.opened(*found)
+
+    def _learn(self, connection: Connection, dataset: str, keys: Iterable[str]) -> None:
+        texts = store.costs(connection, dataset, [key for key in keys if key not in self._costs])
+        self._costs.update((key, Cost.from_json(text)) for key, text in texts.items())
+
+
+def budget_of(account: Account) -> Budget:
+    """Return the budget that a dataset was opened with.
+
+    Examples
+    --------
+    >>> budget_of(Account(Opening("survey", "3.0", None, None, "2026-01-01")))
+    Budget(epsilon=3.0)
+    """
+    opening = account.opening
+    numbers = (opening.epsilon, opening.delta, opening.rho)
+    return Budget(*(None if number is None else float(number) for number in numbers))
+
+
+def _exceeded(
+    dataset: str, budget: Budget, spent: Costs, cost: Cost, count: int
+) -> BudgetExceededError:
+    asked, remaining = budget.asked(cost, count), budget.left(spent)
+    return BudgetExceededError(
+        f"dataset {dataset!r} has {remaining} left of {budget}, too little for {asked}.",
+        dataset=dataset,
+        asked=asked,
+        remaining=remaining,
+    )
+
+
+def _decimal(number: float | None) -> str | None:
+    return None if number is None else repr(number)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

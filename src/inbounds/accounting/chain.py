@@ -1,0 +1,118 @@
+"""A history that cannot be edited unnoticed: every entry holds the hash of the one before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first entry of a dataset: its budget, as the decimals that were stated."""
+
+    dataset: str
+    epsilon: str | None
+    delta: str | None
+    rho: str | None
+    time: str
+
+    @property
+    def hash(self) -> str:
+        """The hash that the first charge builds on."""
+        return digest("opening", self.dataset, self.epsilon, self.delta, self.rho, self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One entry of a dataset's history; `cost` is the digest of what one release cost."""
+
+    dataset: str
+    number: int
+    time: str
+    label: str
+    mechanism: str
+    cost: str
+    count: int
+
+    def hash_after(self, previous: str) -> str:
+        """Return the hash of this entry behind that of the one before."""
+        entry = (self.number, self.time, self.label, self.mechanism, self.cost, self.count)
+        return digest("charge", previous, self.dataset, *entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a checked history says: where it ends, and how often each cost was charged."""
+
+    opening: Opening
+    number: int = 0
+    head: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def opened(cls, opening: Opening, stored: str) -> Account:
+        """Begin with the opening entry, if it is the one that was hashed."""
+        if opening.hash != stored:
+            raise tampered(opening.dataset, "its budget was changed")
+        return cls(opening, head=stored)
+
+    def followed_by(self, entries: Iterable[tuple[Charge, str]]) -> Account:
+        """Check further charges, each with its stored hash, and add them up.
+
+        Examples
+        --------
+        >>> account = Account.opened(
+        ...     opening := Opening("d", "3.0", None, None, "now"), opening.hash
+        ... )
+        >>> charge = Charge("d", 1, "later", "", "", "cost", 2)
+        >>> account.followed_by([(charge, charge.hash_after(account.head))]).counts
+        {'cost': 2}
+        >>> account.followed_by([(charge, "0" * 64)])
+        Traceback (most recent call last):
+        inbounds.errors.LedgerError: dataset 'd' was tampered with: entry 1 was changed.
+        """
+        number, head, counts = self.number, self.head, dict(self.counts)
+        for charge, stored in entries:
+            if charge.number != number + 1:
+                raise tampered(charge.dataset, f"entry {number + 1} is missing")
+            if charge.hash_after(head) != stored:
+                raise tampered(charge.dataset, f"entry {charge.number} was changed")
+            number, head = charge.number, stored
+            counts[charge.cost] = counts.get(charge.cost, 0) + charge.count
+        return replace(self, number=number, head=head, counts=counts)
+
+
+def digest(*parts: object) -> str:
+    """Return the SHA-256 of the parts, written so that no two lists of parts read the same.
+
+    Examples
+    --------
+    >>> digest("a", "b") == digest("ab"), len(digest())
+    (False, 64)
+    """
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def tampered(dataset: str, how: str) -> LedgerError:
+    """Return the error for a history that does not add up."""
+    return LedgerError(f"dataset {dataset!r} was tampered with: {how}.")
+
+
+def text(**labelled: object) -> str:
+    """Return a text that every database can keep, as in ``text(label=label)``.
+
+    Examples
+    --------
+    >>> text(label="mean age")
+    'mean age'
+    """
+    ((name, value),) = labelled.items()
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a string, got {type(value).__name__}.")
+    if (name == "dataset" and not value) or not value.isprintable():
+        raise ArgumentError(f"{name} must be printable text, got {name}={value!r}.")
+    return value

@@ -1,0 +1,159 @@
+"""What a release costs, as data that adds up exactly.
+
+Every double is read as the shortest decimal that stands for it, so that thirty charges of 0.1 are 3
+and not a little more.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, Self
+
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.loss import PrivacyLoss
+
+
+class Priced(Protocol):
+    """What a budget asks of a mechanism."""
+
+    @property
+    def epsilon(self) -> float:
+        """Pure epsilon of one release."""
+        ...
+
+    @property
+    def rho(self) -> float:
+        """Zero-concentrated privacy of one release."""
+        ...
+
+    def delta(self, epsilon: float) -> float:
+        """Return delta at `epsilon`."""
+        ...
+
+    def loss(self) -> PrivacyLoss:
+        """Return everything that is known about the cost of one release."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Amount:
+    """An amount of privacy: epsilon, epsilon at a delta, or rho; None where it does not apply.
+
+    Examples
+    --------
+    >>> Amount(epsilon=0.5, delta=1e-06)
+    Amount(epsilon=0.5, delta=1e-06)
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+    def stated(self) -> dict[str, float]:
+        """Return what applies, by name."""
+        named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.stated().items())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one release costs: its loss, and one pair of epsilon and delta to be added exactly.
+
+    Examples
+    --------
+    >>> Cost.of(PrivacyLoss.pure(0.5)).epsilon
+    0.5
+    """
+
+    epsilon: float
+    delta: float
+    loss: PrivacyLoss
+
+    @classmethod
+    def of(cls, loss: PrivacyLoss) -> Self:
+        """Choose the pair: pure epsilon, or else the largest epsilon that is tabulated."""
+        if math.isfinite(loss.epsilon) or not loss.profile:
+            return cls(loss.epsilon, 0.0, loss)
+        return cls(*loss.profile[-1], loss)
+
+    @classmethod
+    def stated(
+        cls, epsilon: float | None, delta: float | None, rho: float | None, loss: PrivacyLoss | None
+    ) -> Self:
+        """Read what a person says that something cost, in one of four ways."""
+        if loss is not None:
+            if not (epsilon is None and delta is None and rho is None):
+                raise ArgumentError("loss must be given without epsilon, delta and rho.")
+            if not isinstance(loss, PrivacyLoss):
+                raise ArgumentTypeError(f"loss must be a PrivacyLoss, got {type(loss).__name__}.")
+            return cls.of(loss)
+        if rho is not None and epsilon is None and delta is None:
+            return cls.of(PrivacyLoss.concentrated(rho))
+        if epsilon is not None and rho is None:
+            known = PrivacyLoss.approximate(epsilon, 0.0 if delta is None else delta)
+            return cls(float(epsilon), float(delta or 0.0), known)
+        raise ArgumentError("epsilon must be given, or rho or loss in its place.")
+
+    def to_json(self) -> str:
+        """Write the cost so that equal costs have equal texts."""
+        epsilon = self.epsilon if math.isfinite(self.epsilon) else None
+        fields = {"epsilon": epsilon, "delta": self.delta, "loss": json.loads(self.loss.to_json())}
+        return json.dumps(fields, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote."""
+        fields: dict[str, Any] = json.loads(text)
+        epsilon = math.inf if fields["epsilon"] is None else fields["epsilon"]
+        return cls(epsilon, fields["delta"], PrivacyLoss.from_json(json.dumps(fields["loss"])))
+
+
+Spent = Iterable[tuple[Cost, int]]
+
+
+def exact(number: float) -> Fraction:
+    """Read a double as the shortest decimal that stands for it.
+
+    Examples
+    --------
+    >>> exact(0.1)
+    Fraction(1, 10)
+    """
+    return Fraction(repr(float(number)))
+
+
+def as_float(total: Fraction | float) -> float:
+    """Return the nearest double, infinity where there is none."""
+    try:
+        return float(total)
+    except OverflowError:
+        return math.inf
+
+
+def _cost(name: str) -> Callable[[Cost], float]:
+    return (lambda cost: cost.loss.rho) if name == "rho" else (lambda cost: getattr(cost, name))
+
+
+def total(spent: Spent, name: str) -> Fraction | float:
+    """Add up epsilon, delta or rho, exactly; infinite where one of them is.
+
+    Examples
+    --------
+    >>> total([(Cost.of(PrivacyLoss.pure(0.1)), 3)], "epsilon")
+    Fraction(3, 10)
+    """
+    read = _cost(name)
+    numbers = [(read(cost), count) for cost, count in spent]
+    if not all(math.isfinite(number) for number, _ in numbers):
+        return math.inf
+    return sum((count * exact(number) for number, count in numbers), Fraction(0))

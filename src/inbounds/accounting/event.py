@@ -1,0 +1,41 @@
+"""Privacy losses as events of dp-accounting, for programs that account with it.
+
+Proof: docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from inbounds.errors import ArgumentError
+from inbounds.loss import PrivacyLoss, pure_mu
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
+_DOWN = 1 - 2.0**-50  # covers the rounding of a quotient
+
+
+def dp_event(loss: PrivacyLoss) -> DpEvent:
+    """Return an event that is no more private than `loss`: a Gaussian, or zCDP where mu is unknown.
+
+    Laplace events are no stand-in for pure epsilon: randomised response is worse. Nor are events
+    of randomised response: dp-accounting 0.6 counts several of them as one.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> dp_event(ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0).loss())
+    GaussianDpEvent(noise_multiplier=19.99...)
+    >>> dp_event(PrivacyLoss.concentrated(0.1))
+    ZCDpEvent(rho=0.1, xi=0.0)
+    """
+    import dp_accounting  # noqa: PLC0415 - optional
+
+    mu = min(loss.mu, pure_mu(loss.epsilon))
+    if 0 < mu < math.inf:
+        return dp_accounting.GaussianDpEvent(_DOWN / mu)
+    if math.isfinite(loss.rho):
+        return dp_accounting.ZCDpEvent(loss.rho)
+    raise ArgumentError("loss must have a finite epsilon, mu or rho to be an event.")

@@ -1,0 +1,249 @@
+"""A budget that remembers: every release is charged, durably, before its noise is drawn."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from inbounds import _check
+from inbounds.accounting.budget import Budget
+from inbounds.accounting.chain import text
+from inbounds.accounting.cost import Amount, Cost, Priced, as_float, total
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+from inbounds.loss import PrivacyLoss
+
+try:
+    from inbounds.accounting.book import Book, budget_of
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"Ledger needs the package {missing.name!r}.\nHint: pip install 'inbounds[ledger]'",
+        name=missing.name,
+    ) from missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Releases(Priced, Protocol):
+    """What a ledger asks of a mechanism."""
+
+    @property
+    def domain(self) -> Box:
+        """Where answers live."""
+        ...
+
+    def release(self, values: Any, **options: Any) -> Any:
+        """Draw answers."""
+        ...
+
+
+class Ledger:
+    """Privacy budgets of datasets, and every charge against them, in a file or on a server.
+
+    Parameters
+    ----------
+    place
+        Path of a SQLite file, or the URL of a PostgreSQL database
+        (``postgresql+psycopg://user@host/name``) that several machines share.
+    create
+        Whether `open` may create the ledger. A ledger that is in use should be there: with False,
+        losing it is an error at once.
+
+    Guarantees
+    ----------
+    A charge is on disk before the first random bit of its release is drawn: a crash between the two
+    loses budget, never privacy. Processes, threads and machines that share a ledger never overdraw
+    it together. History is append-only, and changes to it are noticed (see `verify`).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import inbounds as ib
+    >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+    >>> ledger.open("survey-2026", epsilon=3.0)
+    >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+    >>> 0 <= ledger.release(m, 41.3, dataset="survey-2026", label="mean age") <= 120
+    True
+    >>> ledger.remaining("survey-2026")
+    Amount(epsilon=2.0)
+    """
+
+    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+        self._book = Book(place)
+        self._create = create
+        if not (create or self._book.store.exists()):
+            raise LedgerError(f"there is no ledger at {self._book.store.shown}.")
+
+    def open(
+        self,
+        dataset: str,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        exist_ok: bool = False,
+    ) -> None:
+        """Give a dataset its budget, once and for all: pure epsilon, (epsilon, delta), or rho.
+
+        A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
+        """
+        budget = Budget(epsilon, delta, rho)
+        found = self._book.open(text(dataset=dataset), budget, create=self._create)
+        if found is not None and not (exist_ok and found == budget):
+            raise LedgerError(
+                f"dataset {dataset!r} is open already, with a budget of {found}, "
+                "which cannot be changed."
+            )
+
+    def release(
+        self,
+        mechanism: Releases,
+        value: Any,
+        *,
+        dataset: str,
+        label: str = "",
+        parallel: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Charge the dataset, then draw and return private answers.
+
+        On an interval every element of `value` is a release of its own and is charged as such; on
+        a box of m coordinates every row of m numbers is. What can be wrong with the arguments is
+        found before anything is charged. The ledger shows how many releases there were.
+
+        Parameters
+        ----------
+        mechanism, value
+            As in ``mechanism.release(value)``.
+        dataset, label
+            Whose budget is charged, and a note for the history. Neither may be private.
+        parallel
+            Say that no two elements (rows) depend on the same person, so that all cost as much as
+            one. Without it one person may be in all of them.
+        **options
+            For ``mechanism.release``.
+        """
+        text(label=label)
+        given = _check.private_array(value=value)
+        if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
+            raise ArgumentTypeError(
+                f"mechanism must be a mechanism, got {type(mechanism).__name__}."
+            )
+        mechanism.domain.check_shape(given, "value")
+        if given.size == 0:
+            raise ArgumentError("value must hold at least one number.")
+        nothing = np.empty((0, mechanism.domain.dimension))
+        mechanism.release(nothing, **options)  # draws no bit, but finds what is wrong
+        count = given.size // mechanism.domain.dimension
+        how = repr(mechanism)
+        if parallel and count > 1:
+            how, count = f"{how} in parallel on {count} parts", 1
+        cost = self.budget(dataset).cost_of(mechanism)
+        self._book.charge(dataset, cost, count, label=text(label=label), mechanism=how)
+        return mechanism.release(given, **options)
+
+    def spend(
+        self,
+        dataset: str,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        loss: PrivacyLoss | None = None,
+        label: str = "",
+    ) -> None:
+        """Charge for something released elsewhere: epsilon, epsilon and delta, rho, or a loss."""
+        cost = Cost.stated(epsilon, delta, rho, loss)
+        self._book.charge(dataset, cost, 1, label=text(label=label), mechanism="")
+
+    def datasets(self) -> list[str]:
+        """Return the names of all datasets."""
+        return self._book.datasets()
+
+    def budget(self, dataset: str) -> Budget:
+        """Return what the dataset was opened with."""
+        return budget_of(self._book.account(dataset))
+
+    def remaining(self, dataset: str) -> Amount:
+        """Return what is left: epsilon, epsilon at the budget's delta, or rho.
+
+        Under a delta it is a number to plan with. What fits is decided by composition with all
+        charges before, and is often more.
+        """
+        account = self._book.account(dataset)
+        return budget_of(account).left(self._book.spent(account))
+
+    def history(self, dataset: str) -> pd.DataFrame:
+        """Return `records` as a pandas data frame."""
+        try:
+            import pandas as pd  # noqa: PLC0415 - optional
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                "history needs the package 'pandas'.\nHint: use records, or install pandas.",
+                name=missing.name,
+            ) from missing
+        columns = ["when", "label", "mechanism", "releases", "epsilon", "delta", "rho"]
+        return pd.DataFrame(self.records(dataset), columns=[*columns, "cumulative"])
+
+    def records(self, dataset: str) -> list[dict[str, Any]]:
+        """Return every charge, oldest first, and what all had cost by then in the budget's terms.
+
+        Under a delta the cumulative epsilon is a quick upper bound, without convolutions;
+        `remaining` has the best one.
+        """
+        budget = self.budget(dataset)
+        rows: list[dict[str, Any]] = []
+        counts: Counter[Cost] = Counter()
+        for charge, cost in self._book.charges(dataset):
+            counts[cost] += charge.count
+            this = [(cost, charge.count)]
+            rows.append(
+                {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
+                | {"releases": charge.count}
+                | {name: as_float(total(this, name)) for name in ("epsilon", "delta", "rho")}
+                | {"cumulative": as_float(budget.spent(counts.items(), quick=True))}
+            )
+        return rows
+
+    def head(self, dataset: str) -> str:
+        """Return the hash of the newest entry. Keep it elsewhere: it stands for all before it."""
+        return self._book.account(dataset).head
+
+    def verify(self, dataset: str, *, expected_head: str | None = None) -> str:
+        """Check every entry of a dataset against its hash, and return the head.
+
+        Edits, and entries removed from or put in the middle, are always found. Entries removed
+        from the end are found if `expected_head`, what `head` once said, is given.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", rho=0.5)
+        >>> kept = ledger.head("survey")
+        >>> ledger.spend("survey", rho=0.1)
+        >>> ledger.verify("survey", expected_head=kept) == ledger.head("survey")
+        True
+        """
+        return self._book.verify(dataset, expected_head)
+
+    def close(self) -> None:
+        """Do nothing: no connection stays open between calls."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy by place; the copy checks the history again."""
+        return partial(Ledger, create=self._create), (self._book.store.place,)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._book.store.shown!r})"

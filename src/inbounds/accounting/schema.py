@@ -1,0 +1,109 @@
+"""Tables of the ledger, and triggers that refuse to change what is in them.
+
+A migration to version n + 1 adds its statements to `install` behind a test of the stored version,
+in the transaction that also inserts the new version. Old rows stay as they are, since hashes cover
+them; a new column has a default, and its entries a new kind of hash.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    inspect,
+    select,
+    text,
+)
+
+VERSION = 1
+
+_METADATA = MetaData()
+
+VERSIONS = Table("ledger_schema_version", _METADATA, Column("version", Integer, primary_key=True))
+
+DATASETS = Table(
+    "ledger_datasets",
+    _METADATA,
+    Column("dataset", Text, primary_key=True),
+    Column("epsilon", Text),
+    Column("delta", Text),
+    Column("rho", Text),
+    Column("time", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+# Costs are long and repeat, so each is kept once, under its digest.
+COSTS = Table(
+    "ledger_costs",
+    _METADATA,
+    Column("digest", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
+CHARGES = Table(
+    "ledger_charges",
+    _METADATA,
+    Column("dataset", Text, ForeignKey(DATASETS.c.dataset), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("mechanism", Text, nullable=False),
+    Column("cost", Text, ForeignKey(COSTS.c.digest), nullable=False),
+    Column("count", BigInteger, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+_REFUSAL = "the ledger is append-only"
+
+
+def stored_version(connection: Connection) -> int | None:
+    """Return the version of the schema, None where there is no ledger."""
+    if not inspect(connection).has_table(VERSIONS.name):
+        return None
+    return max(connection.scalars(select(VERSIONS.c.version)), default=None)
+
+
+def install(connection: Connection) -> None:
+    """Create tables and triggers, in the transaction that is open."""
+    _METADATA.create_all(connection)
+    sqlite = connection.dialect.name == "sqlite"
+    for statement in _sqlite_triggers() if sqlite else _postgresql_triggers():
+        connection.execute(text(statement))
+    connection.execute(VERSIONS.insert().values(version=VERSION))
+
+
+def _sqlite_triggers() -> list[str]:
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+    statements = []
+    for table in _METADATA.sorted_tables:
+        for event in ("UPDATE", "DELETE"):
+            name = f"{table.name}_{event.lower()}"
+            statements.append(f"CREATE TRIGGER {name} BEFORE {event} ON {table.name} {refuse}")
+        # REPLACE deletes rows and tells no trigger, so an insertion must find no row in its place.
+        same = " AND ".join(f"{key.name} = NEW.{key.name}" for key in table.primary_key)
+        statements.append(
+            f"CREATE TRIGGER {table.name}_insert BEFORE INSERT ON {table.name} "
+            f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {same}) {refuse}"
+        )
+    return statements
+
+
+def _postgresql_triggers() -> list[str]:
+    statements = [
+        "CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
+    ]
+    for table in _METADATA.sorted_tables:
+        statements += [
+            f"CREATE TRIGGER {table.name}_rows BEFORE UPDATE OR DELETE ON {table.name} "
+            "FOR EACH ROW EXECUTE FUNCTION ledger_refuse()",
+            f"CREATE TRIGGER {table.name}_truncate BEFORE TRUNCATE ON {table.name} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse()",
+        ]
+    return statements

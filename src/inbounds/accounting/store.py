@@ -1,0 +1,230 @@
+"""Where a ledger is kept: durable transactions on a SQLite file or a PostgreSQL server.
+
+No connection outlives its transaction, so there is none that forked processes could share.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url, select
+from sqlalchemy.exc import ArgumentError as BadURLError
+from sqlalchemy.exc import SQLAlchemyError
+
+from inbounds.accounting import schema
+from inbounds.accounting.chain import Charge, Opening, digest, tampered
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+
+_PATIENCE = 60.0  # seconds to wait for another process
+
+
+class Store:
+    """A place for a ledger, named by a path or by the URL of a PostgreSQL database.
+
+    Guarantees
+    ----------
+    When a `writing` transaction ends without an error its entries are on disk: SQLite with
+    synchronous=EXTRA, PostgreSQL with synchronous_commit=on. Of those that write to one dataset,
+    one runs at a time, on whatever process or machine.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = Store(Path(tempfile.mkdtemp()) / "budget.db")
+    >>> with store.writing("survey", create=True) as connection:
+    ...     names(connection)
+    []
+    """
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        self.url = _read(place)
+        self.path = Path(self.url.database or "") if self.url.drivername == "sqlite" else None
+        self._engines: dict[bool, Engine] = {}
+
+    @property
+    def shown(self) -> str:
+        """The place, without a password."""
+        if self.path is not None:
+            return str(self.path)
+        public = {key: value for key, value in self.url.query.items() if "password" not in key}
+        return self.url.set(query=public).render_as_string()
+
+    @property
+    def place(self) -> str:
+        """The place in full: what `Store` takes to find it again."""
+        return self.url.render_as_string(hide_password=False) if self.path is None else self.shown
+
+    def exists(self) -> bool:
+        """Tell whether there is something that could be a ledger."""
+        return self.path is None or self.path.exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a transaction that only reads, and does not make anyone wait."""
+        with self._transaction(writes=False, create=False) as connection:
+            self._check_version(connection, create=False)
+            yield connection
+
+    @contextmanager
+    def writing(self, dataset: str, *, create: bool = False) -> Iterator[Connection]:
+        """Open a transaction that has one dataset to itself; it is on disk when this ends."""
+        with self._transaction(writes=True, create=create) as connection:
+            if self.path is None:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")
+                _lock(connection, "schema" if create else f"dataset {dataset}")
+            self._check_version(connection, create=create)
+            yield connection
+
+    @contextmanager
+    def _transaction(self, *, writes: bool, create: bool) -> Iterator[Connection]:
+        if not (create or self.exists()):
+            raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
+        try:
+            if create not in self._engines:
+                self._engines[create] = self._engine(create=create)
+            with self._engines[create].connect() as plain:
+                connection = plain.execution_options(inbounds_writes=writes)
+                with connection.begin():
+                    yield connection
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            reason = str(getattr(error, "orig", None) or error).strip()
+            raise LedgerError(f"the ledger at {self.shown} failed: {reason}.") from error
+        except ModuleNotFoundError as error:
+            raise LedgerError(
+                f"the ledger at {self.shown} needs the package {error.name!r}.\n"
+                "Hint: pip install 'inbounds[ledger]'"
+            ) from error
+
+    def _engine(self, *, create: bool) -> Engine:
+        if self.path is None:
+            return create_engine(
+                self.url,
+                poolclass=NullPool,
+                isolation_level="READ COMMITTED",  # what a lock lets us wait for must be seen
+                hide_parameters=True,
+            )
+        path = self.path
+
+        def connect() -> sqlite3.Connection:
+            mode = "rwc" if create else "rw"  # a lost file must not come back empty
+            connection = sqlite3.connect(
+                f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None
+            )
+            # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
+            connection.execute("PRAGMA synchronous=EXTRA")
+            connection.execute("PRAGMA fullfsync=ON")
+            connection.execute("PRAGMA foreign_keys=ON")
+            return connection
+
+        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def _check_version(self, connection: Connection, *, create: bool) -> None:
+        version = schema.stored_version(connection)
+        if version is None and create:
+            schema.install(connection)
+        elif version is None:
+            raise LedgerError(f"there is no ledger in {self.shown}: every dataset is unknown.")
+        elif version > schema.VERSION:
+            raise LedgerError(
+                f"the ledger at {self.shown} has schema version {version}, and this inbounds "
+                f"knows {schema.VERSION}.\nHint: use a newer inbounds."
+            )
+
+
+def names(connection: Connection) -> list[str]:
+    """Return the datasets, in the order of their names."""
+    found = connection.scalars(select(schema.DATASETS.c.dataset))
+    return sorted(found)
+
+
+def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
+    """Return the first entry of a dataset and its stored hash, None if there is none."""
+    table = schema.DATASETS
+    row = connection.execute(select(table).where(table.c.dataset == dataset)).one_or_none()
+    return None if row is None else (Opening(*row[:-1]), row[-1])
+
+
+def add_opening(connection: Connection, entry: Opening) -> None:
+    """Append the first entry of a dataset."""
+    values = {name: getattr(entry, name) for name in Opening.__slots__}
+    connection.execute(schema.DATASETS.insert().values(**values, hash=entry.hash))
+
+
+def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[Charge, str]]:
+    """Return the charges numbered `start` or more, in order, each with its stored hash."""
+    table = schema.CHARGES
+    query = (
+        select(table)
+        .where(table.c.dataset == dataset, table.c.number >= start)
+        .order_by(table.c.number)
+    )
+    return [(Charge(*row[:-1]), row[-1]) for row in connection.execute(query)]
+
+
+def add_charge(connection: Connection, entry: Charge, previous: str, cost: str) -> None:
+    """Append a charge, and the text of its cost if it is new."""
+    table = schema.COSTS
+    if connection.scalar(select(table.c.digest).where(table.c.digest == entry.cost)) is None:
+        _add_cost(connection, entry.cost, cost)
+    values = {name: getattr(entry, name) for name in Charge.__slots__}
+    connection.execute(schema.CHARGES.insert().values(**values, hash=entry.hash_after(previous)))
+
+
+def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the texts of costs by digest, each checked."""
+    table = schema.COSTS
+    found: dict[str, str] = {}
+    for key in wanted:
+        text = connection.scalar(select(table.c.text).where(table.c.digest == key))
+        if text is None or digest(text) != key:
+            raise tampered(dataset, "a cost was changed")
+        found[key] = text
+    return found
+
+
+def _add_cost(connection: Connection, key: str, text: str) -> None:
+    if connection.dialect.name == "postgresql":  # another dataset's transaction may add the same
+        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 - one dialect only
+
+        connection.execute(
+            insert(schema.COSTS).values(digest=key, text=text).on_conflict_do_nothing()
+        )
+    else:
+        connection.execute(schema.COSTS.insert().values(digest=key, text=text))
+
+
+def _lock(connection: Connection, what: str) -> None:
+    """Wait for the right to write. Needs no privilege to update, unlike a lock on a row."""
+    key = int(digest("lock", what)[:15], 16)
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("inbounds_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _read(place: object) -> URL:
+    """Return the URL of a path, or the one that was given."""
+    if not isinstance(place, str | os.PathLike):
+        raise ArgumentTypeError(f"place must be a path or a URL, got {type(place).__name__}.")
+    text = os.fspath(place)
+    if "://" in text:
+        try:
+            url = make_url(text)
+        except BadURLError:
+            raise ArgumentError("place must be a path or a URL that can be read.") from None
+        if url.get_backend_name() == "postgresql":
+            return url
+        if url.get_backend_name() != "sqlite":
+            raise ArgumentError("place must be a path, or the URL of a PostgreSQL database.")
+        text = url.database or ""
+    if text in ("", ":memory:"):
+        raise ArgumentError("place must be on disk: a budget in memory is forgotten.")
+    return URL.create("sqlite", database=str(Path(text).absolute()))

@@ -1,0 +1,183 @@
+"""``inbounds ledger``: privacy budgets, from the shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli import arguments, output
+
+if TYPE_CHECKING:
+    from inbounds.accounting.ledger import Ledger
+
+EXAMPLES = r"""
+[bold]Examples[/bold]
+
+Give a dataset its budget, once and for all, and see what is left:
+
+$ inbounds ledger open survey-2026 --ledger budget.db --epsilon 3
+
+$ inbounds ledger show --ledger budget.db
+
+Charge for something that was released elsewhere, and list all charges:
+
+$ inbounds ledger spend survey-2026 --ledger budget.db \
+  --epsilon 0.1 --label "mean age"
+
+$ inbounds ledger history survey-2026 --ledger budget.db
+
+Check the history, and that it goes on from where it was last month:
+
+$ inbounds ledger verify survey-2026 --ledger budget.db \
+  --expected-head 5489b970...
+"""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Keep the privacy budgets of datasets, in a file or on a PostgreSQL server.",
+    epilog=EXAMPLES,
+)
+
+Place = Annotated[
+    str,
+    typer.Option(
+        "--ledger",
+        metavar="FILE|URL",
+        envvar="INBOUNDS_LEDGER",
+        help="Where the ledger is. A URL with a password is safer in the environment.",
+    ),
+]
+Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
+Epsilon = Annotated[float | None, typer.Option(help="Epsilon, pure without --delta.")]
+Delta = Annotated[float | None, typer.Option(help="Delta that goes with --epsilon.")]
+Rho = Annotated[float | None, typer.Option(help="Zero-concentrated, in place of --epsilon.")]
+
+
+@app.command("open")
+def open_(
+    dataset: Dataset,
+    *,
+    ledger: Place,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    exist_ok: Annotated[
+        bool, typer.Option("--exist-ok", help="Accept a dataset that has this very budget.")
+    ] = False,
+    json: arguments.Json = False,
+) -> None:
+    """Give a dataset its budget, which nobody can change later."""
+    arguments.Privacy(epsilon, delta, rho)
+    opened = _ledger(ledger)
+    opened.open(dataset, epsilon=epsilon, delta=delta, rho=rho, exist_ok=exist_ok)
+    _tell(opened, dataset, json)
+
+
+@app.command()
+def show(
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="[DATASET]", help="Only this dataset.")
+    ] = None,
+    *,
+    ledger: Place,
+    json: arguments.Json = False,
+) -> None:
+    """Show budgets and what is left of them."""
+    opened = _ledger(ledger)
+    names = opened.datasets() if dataset is None else [dataset]
+    facts = [_facts(opened, name) for name in names]
+    if json:
+        output.show_json(facts)
+    else:
+        columns = ("dataset", "budget", "remaining")
+        shown = [{name: _text(fact[name]) for name in columns} for fact in facts]
+        output.show(_table(columns, shown))
+
+
+@app.command()
+def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) -> None:
+    """List every charge, and what all had cost by then."""
+    records = _ledger(ledger).records(dataset)
+    if json:
+        output.show_json(records)
+    else:
+        columns = ("when", "label", "mechanism", "releases", "epsilon", "delta", "rho")
+        output.show(_table((*columns, "cumulative"), records))
+
+
+@app.command()
+def spend(
+    dataset: Dataset,
+    *,
+    ledger: Place,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    label: Annotated[str, typer.Option(help="What it was for; must not be private.")] = "",
+    json: arguments.Json = False,
+) -> None:
+    """Charge for something that was released elsewhere."""
+    arguments.Privacy(epsilon, delta, rho)
+    opened = _ledger(ledger)
+    opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, label=label)
+    _tell(opened, dataset, json)
+
+
+@app.command()
+def verify(
+    dataset: Dataset,
+    *,
+    ledger: Place,
+    expected_head: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="An earlier head, kept elsewhere: nothing was cut off."),
+    ] = None,
+    json: arguments.Json = False,
+) -> None:
+    """Check every entry against its hash, and print the hash of the newest one."""
+    head = _ledger(ledger).verify(dataset, expected_head=expected_head)
+    if json:
+        output.show_json({"dataset": dataset, "head": head})
+    else:
+        typer.echo(head)
+
+
+def _ledger(place: str) -> Ledger:
+    from inbounds.accounting.ledger import Ledger  # noqa: PLC0415 - help must be quick
+
+    return Ledger(place)
+
+
+def _facts(ledger: Ledger, dataset: str) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "budget": ledger.budget(dataset).stated(),
+        "remaining": ledger.remaining(dataset).stated(),
+        "head": ledger.head(dataset),
+    }
+
+
+def _tell(ledger: Ledger, dataset: str, json: bool) -> None:
+    facts = _facts(ledger, dataset)
+    if json:
+        output.show_json(facts)
+    else:
+        typer.echo(f"{dataset}: {_text(facts['remaining'])} left of {_text(facts['budget'])}.")
+
+
+def _text(fact: Any) -> str:
+    """Write amounts as options are written: name=number."""
+    if isinstance(fact, dict):
+        return ", ".join(f"{name}={_text(value)}" for name, value in fact.items())
+    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
+
+
+def _table(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:
+    from rich.table import Table  # noqa: PLC0415 - help and --json go without
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*(Text(_text(row[name])) for name in columns))  # labels hold no markup
+    return table

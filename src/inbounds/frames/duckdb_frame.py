@@ -1,0 +1,71 @@
+"""DuckDB relations."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames import arrow
+from inbounds.frames.column import Column, locate, number_type
+
+_INTEGERS = {"TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32", "BIGINT": "int64"}
+_TYPES = {
+    **_INTEGERS,
+    **{f"U{name}": f"u{kind}" for name, kind in _INTEGERS.items()},
+    "FLOAT": "float32",
+    "DOUBLE": "float64",
+}
+
+
+def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+    """Return a relation that replaces columns whenever it is run.
+
+    Each column gets a function of its own on the relation's connection, which stays there until
+    the connection is closed. It is declared to have side effects, so DuckDB neither reuses its
+    answers nor moves a filter past it.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+    >>> relation = duckdb.connect().sql("SELECT 41 AS age, 'Ulm' AS town")
+    >>> privatize_frame(relation, [Column("age", m, "error")]).columns
+    ['age', 'town']
+    """
+    connection = getattr(frame, "_con", None)  # there is no public way to it
+    if connection is None:
+        raise ArgumentTypeError("frame must be a relation of DuckDB 2.0 or newer.")
+    places = locate(columns, frame.columns)
+    _refuse_alike(places, frame.columns)
+    replaced = []
+    for i, column in places.items():
+        given = str(frame.types[i])
+        kept = column.keeps(number_type(column, given, _TYPES))
+        name = f"inbounds_{secrets.token_hex(8)}"
+        connection.create_function(
+            name,
+            partial(arrow.answer, column),
+            [given],
+            given if kept else "DOUBLE",
+            type="arrow",
+            null_handling="special",
+            side_effects=True,
+        )
+        quoted = '"' + str(column.name).replace('"', '""') + '"'
+        replaced.append(f"{name}({quoted}) AS {quoted}")
+    return frame.project(f"* REPLACE ({', '.join(replaced)})")
+
+
+def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:
+    """Refuse a name that differs from another only in case: DuckDB would take either."""
+    folded = [name.casefold() for name in names]
+    for i in places:
+        if folded.count(folded[i]) > 1:
+            raise ArgumentError(
+                f"mechanisms must name columns that differ from others by more than case, "
+                f"got {names[i]!r}."
+            )

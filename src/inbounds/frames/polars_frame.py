@@ -1,0 +1,72 @@
+"""Polars data frames and lazy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from inbounds.frames.column import Column, locate, number_type
+
+_TYPES = {
+    f"{sign}Int{bits}": f"{sign}int{bits}".lower() for sign in ("", "U") for bits in (8, 16, 32, 64)
+}
+_TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
+
+
+def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+    """Replace columns of a data frame now, and of a lazy frame whenever it is collected.
+
+    The step of a lazy plan is one function from frames to frames. As an expression, Polars would
+    call it once for a column that it keeps as one repeated value, and repeat the answer. Filters
+    must stay behind the step, or they would see the true values.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+    >>> lazy = pl.LazyFrame({"age": [17, 41]})
+    >>> privatize_frame(lazy, [Column("age", m, "error")]).collect_schema()
+    Schema([('age', Float64)])
+    """
+    schema = pl.Schema(frame.collect_schema())
+    places = locate(columns, schema.names())
+    for column in places.values():
+        schema[str(column.name)] = _answer_type(column, schema[str(column.name)])
+    if isinstance(frame, pl.DataFrame):
+        return _replaced(frame, places)
+    return frame.map_batches(
+        lambda batch: _replaced(batch, places),
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=True,
+        streamable=True,
+        schema=schema,
+    )
+
+
+def answer(column: Column, series: pl.Series) -> pl.Series:
+    """Answer a series by another of the same name; NaN is a value here, and refused.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+    >>> answer(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
+    1
+    """
+    kind = _answer_type(column, series.dtype)
+    missing = series.is_null() if series.null_count() else None
+    values = series if missing is None else series.fill_null(0)
+    nulls = None if missing is None else missing.to_numpy()
+    answers = pl.Series(series.name, column.answer(values.to_numpy(), nulls), kind)
+    return answers if missing is None or column.nulls != "keep" else answers.set(missing, None)
+
+
+def _answer_type(column: Column, given: Any) -> Any:
+    return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
+
+
+def _replaced(frame: pl.DataFrame, places: dict[int, Column]) -> pl.DataFrame:
+    return frame.with_columns([answer(column, frame.to_series(i)) for i, column in places.items()])

@@ -1,0 +1,51 @@
+"""Columns of pandas, Polars and Arrow: numbers in, the same kind of column out.
+
+None of these packages is imported here: whoever has a column of theirs has loaded it.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from inbounds.errors import ArgumentError
+
+Rebuild = Callable[[Any], Any]
+
+
+def open_column(values: Any) -> tuple[Any, Rebuild] | None:
+    """Return the numbers in a column and what makes such a column of answers, or None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> numbers, rebuild = open_column(pd.Series([1.5, 2.5], index=["a", "b"], name="height"))
+    >>> rebuild(numbers + 1).index.tolist()
+    ['a', 'b']
+    >>> open_column([1.5, 2.5]) is None
+    True
+    """
+    if _is_a("pandas", ("Series",), values):
+        _refuse_nulls(bool(values.isna().any()))
+        kind, labels = type(values), {"index": values.index, "name": values.name}
+        return values.to_numpy(), lambda answers: kind(answers, **labels)
+    if _is_a("polars", ("Series",), values):
+        _refuse_nulls(values.null_count() > 0)
+        return values.to_numpy(), lambda answers: type(values)(values.name, answers)
+    if _is_a("pyarrow", ("Array", "ChunkedArray"), values):
+        _refuse_nulls(values.null_count > 0)
+        arrow = sys.modules["pyarrow"]
+        if isinstance(values, arrow.ChunkedArray):
+            return values.to_numpy(), lambda answers: arrow.chunked_array([arrow.array(answers)])
+        return values.to_numpy(zero_copy_only=False), arrow.array
+    return None
+
+
+def _is_a(package: str, kinds: tuple[str, ...], values: object) -> bool:
+    loaded = sys.modules.get(package)
+    classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
+    return isinstance(values, classes)
+
+
+def _refuse_nulls(found: bool) -> None:
+    if found:
+        raise ArgumentError("values must have no nulls.\nHint: privatize takes them in frames.")

@@ -1,0 +1,171 @@
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import inbounds as ib
+from inbounds.accounting.budget import Budget
+from inbounds.accounting.composition import compose
+from inbounds.accounting.cost import Amount, Cost, exact
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.loss import PrivacyLoss
+
+TENTH = Cost.of(PrivacyLoss.pure(0.1))
+UNITS = st.lists(st.tuples(st.integers(1, 400), st.integers(1, 5)), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(epsilon=3.0), Budget(epsilon=3.0, delta=1e-12)], ids=["pure", "approximate"]
+)
+def test_thirty_tenths_fit_in_three_and_a_pure_31st_does_not(budget: Budget) -> None:
+    assert sum([0.1] * 30) > 2.9999999999999996  # floats alone cannot tell
+    assert budget.admits([(TENTH, 30)])
+    assert budget.admits([(TENTH, 29), (TENTH, 1)])
+    assert not Budget(epsilon=3.0).admits([(TENTH, 31)])
+
+
+@pytest.mark.parametrize("kind", ["epsilon", "rho"])
+@given(units=UNITS, limit=st.integers(1, 4000))
+def test_a_budget_adds_up_like_whole_numbers(
+    kind: str, units: list[tuple[int, int]], limit: int
+) -> None:
+    make = {"epsilon": PrivacyLoss.pure, "rho": PrivacyLoss.concentrated}[kind]
+    budget = Budget(**{kind: limit / 1000})
+    spent = [(Cost.of(make(unit / 1000)), count) for unit, count in units]
+    total = sum(unit * count for unit, count in units)
+    assert budget.admits(spent) == (total <= limit)
+    left = getattr(budget.left(spent), kind)
+    assert left == max(limit - total, 0) / 1000
+
+
+@given(st.floats(1e-9, 1e9), st.floats(1e-9, 1e9))
+def test_what_is_left_can_be_spent_and_no_more(limit: float, first: float) -> None:
+    budget, cost = Budget(rho=limit), Cost.of(PrivacyLoss.concentrated(first))
+    left = budget.left([(cost, 1)]).rho
+    assert left is not None
+    if left > 0:
+        assert budget.admits([(cost, 1), (Cost.of(PrivacyLoss.concentrated(left)), 1)])
+        more = Cost.of(PrivacyLoss.concentrated(math.nextafter(left, math.inf)))
+        assert not budget.admits([(cost, 1), (more, 1)])
+    else:
+        assert exact(first) >= exact(limit) or exact(limit) - exact(first) < Fraction(5e-324)
+
+
+def test_under_a_delta_composition_admits_what_addition_refuses() -> None:
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    cost = budget.cost_of(m)
+    for count, fits in [(10, True), (30, True), (60, False)]:
+        assert budget.admits([(cost, count)]) is fits
+        assert (compose([(m, count)]).delta(1.0) <= 1e-6) is fits
+    assert 0 < (budget.left([(cost, 30)]).epsilon or 0) < 0.2
+
+
+def test_under_a_delta_stated_pairs_add_up_exactly() -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    pair = Cost.stated(0.1, 1e-7, None, None)
+    assert budget.admits([(pair, 10)])
+    assert budget.left([(pair, 10)]) == Amount(epsilon=0.0, delta=1e-6)
+    assert not budget.admits([(pair, 11)])
+
+
+@pytest.mark.parametrize("mechanism", [ib.BoundedGaussian, ib.ClampedGaussian])
+def test_a_mechanism_made_for_the_budget_fits_once(mechanism: type[ib.ClampedGaussian]) -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    cost = budget.cost_of(mechanism.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0, delta=1e-6))
+    assert budget.admits([(cost, 1)])
+    assert not budget.admits([(cost, 2)])
+    worse = mechanism.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0001, delta=1e-6)
+    assert not budget.admits([(budget.cost_of(worse), 1)])
+
+
+def test_a_mechanism_made_for_rho_fits_once() -> None:
+    budget = Budget(rho=0.1)
+    cost = budget.cost_of(ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, rho=0.1))
+    assert budget.admits([(cost, 1)])
+    assert not budget.admits([(cost, 2)])
+
+
+def test_losses_that_no_bound_covers_together_are_refused() -> None:
+    budget = Budget(epsilon=5.0, delta=1e-3)
+    spent = [(Cost.stated(0.1, 1e-4, None, None), 1), (Cost.stated(None, None, 1e-6, None), 1)]
+    assert all(budget.admits([one]) for one in spent)
+    assert not budget.admits(spent)
+    assert budget.left(spent) == Amount(epsilon=0.0, delta=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("budget", "loss", "name"),
+    [
+        (Budget(epsilon=1.0), PrivacyLoss.concentrated(0.1), "epsilon"),
+        (Budget(rho=1.0), PrivacyLoss.approximate(0.1, 1e-9), "rho"),
+    ],
+)
+def test_a_loss_the_budget_cannot_count_is_refused(
+    budget: Budget, loss: PrivacyLoss, name: str
+) -> None:
+    with pytest.raises(ArgumentError, match=f"loss must have a finite {name}"):
+        budget.check(Cost.of(loss))
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        {},
+        {"epsilon": 1.0, "rho": 1.0},
+        {"rho": 1.0, "delta": 0.1},
+        {"delta": 0.1},
+        {"epsilon": 0.0},
+        {"epsilon": math.inf},
+        {"epsilon": math.nan},
+        {"epsilon": 1.0, "delta": 1.0},
+        {"epsilon": 1.0, "delta": -0.1},
+        {"rho": -1.0},
+    ],
+)
+def test_impossible_budgets_are_refused(given_: dict[str, float]) -> None:
+    with pytest.raises(ArgumentError):
+        Budget(**given_)
+
+
+def test_a_delta_of_zero_is_a_pure_budget() -> None:
+    assert Budget(epsilon=1, delta=0) == Budget(epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (None, None, None, None),
+        (None, 1e-6, None, None),
+        (1.0, None, 1.0, None),
+        (None, 0.1, 1.0, None),
+        (1.0, None, None, PrivacyLoss.pure(1.0)),
+        (-1.0, None, None, None),
+    ],
+)
+def test_a_cost_is_stated_in_exactly_one_way(arguments: tuple[float, ...]) -> None:
+    with pytest.raises(ArgumentError):
+        Cost.stated(*arguments)  # type: ignore[arg-type]
+
+
+def test_only_a_loss_is_read_as_a_loss() -> None:
+    with pytest.raises(ArgumentTypeError, match="loss must be a PrivacyLoss, got float"):
+        Cost.stated(None, None, None, 0.1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [PrivacyLoss.pure(0.1), PrivacyLoss.approximate(0.5, 1e-6), PrivacyLoss.concentrated(0.3)],
+)
+def test_a_cost_survives_being_written(loss: PrivacyLoss) -> None:
+    cost = Cost.of(loss)
+    assert Cost.from_json(cost.to_json()) == cost
+
+
+def test_an_endless_cost_is_refused_without_an_overflow() -> None:
+    budget = Budget(epsilon=1.0)
+    cost = Cost.of(PrivacyLoss(1e308, math.inf, math.inf, ()))
+    assert not budget.admits([(cost, 100)])
+    assert budget.asked(cost, 100) == Amount(epsilon=math.inf)

@@ -1,0 +1,175 @@
+import math
+from typing import Any
+
+import dp_accounting
+import pytest
+from dp_accounting.pld import PLDAccountant
+
+import inbounds as ib
+from inbounds.accounting.composition import Composition, compose
+from inbounds.calibration.approximate import gaussian_delta
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.loss import PrivacyLoss
+
+PURE, APPROXIMATE = PrivacyLoss.pure(0.5), PrivacyLoss.approximate(0.5, 1e-7)
+
+
+def plain_gaussian(noise: float, times: int, delta: float) -> float:
+    """Epsilon by dp-accounting of a Gaussian that is not truncated."""
+    accountant = PLDAccountant()
+    accountant.compose(dp_accounting.GaussianDpEvent(noise), times)
+    return float(accountant.get_epsilon(delta))
+
+
+@pytest.mark.parametrize(("width", "sigma"), [(1, 1.0), (10, 2.75), (100, 20.0), (1000, 8.0)])
+@pytest.mark.parametrize("times", [1, 10, 100, 1000])
+def test_equal_releases_cost_no_more_than_basic_composition_or_a_plain_gaussian(
+    width: int, sigma: float, times: int
+) -> None:
+    m = ib.BoundedGaussian(ib.Box(0, width), 1, sigma=sigma)
+    spent = compose([(m, times)]).epsilon(1e-6)
+    assert 0 < spent <= times * m.epsilon * (1 + 1e-12)
+    assert spent <= plain_gaussian(sigma, times, 1e-6) * (1 + 1e-12)
+
+
+def test_truncation_makes_many_releases_cheaper_than_a_plain_gaussian() -> None:
+    m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0)
+    assert compose([(m, 100)]).epsilon(1e-6) < 0.2 * plain_gaussian(1.0, 100, 1e-6)
+
+
+def test_mixed_mechanisms_cost_no_more_than_any_bound_alone() -> None:
+    mixed = [
+        (ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=4.0), 10),
+        (ib.BoundedLaplace(ib.Box(0, 1), 0.1, scale=0.5), 20),
+        (ib.ClampedGaussian(ib.Box(0, 10), 1, sigma=9.0), 5),
+        ib.ClampedLaplace(ib.Box(0, 10), 1, scale=20.0),
+    ]
+    together = compose(mixed)
+    assert len(together) == 36
+    bounds = together.epsilons(1e-6)
+    assert set(bounds) == {"basic", "optimal pure", "zCDP", "GDP", "PLD"}
+    assert together.epsilon(1e-6) == min(bounds.values()) == bounds[together.best(1e-6)]
+    assert together.best(1e-6) == "PLD"
+    assert bounds["PLD"] <= 1.0001 * bounds["optimal pure"] <= 1.001 * bounds["basic"]
+
+
+def test_totals_add_up() -> None:
+    together = compose([(PURE, 3), PrivacyLoss.pure(0.25)])
+    assert together.pure == pytest.approx(1.75, rel=1e-12)
+    assert together.rho == pytest.approx(3 * PURE.rho + 0.25**2 / 2, rel=1e-11)
+    squares = 3 * PURE.mu**2 + PrivacyLoss.pure(0.25).mu ** 2
+    assert together.gdp == pytest.approx(math.sqrt(squares), rel=1e-12)
+    assert together.pure >= 1.75
+    assert together.gdp**2 >= squares
+
+
+@pytest.mark.parametrize("times", [1, 7, 10**6])
+def test_gaussian_bounds_compose_to_the_gaussian(times: int) -> None:
+    loss = PrivacyLoss(math.inf, 0.01, math.inf, ())
+    together = compose([(loss, times)])
+    exact = gaussian_delta(0.01 * math.sqrt(times), 0.02)
+    assert exact <= together.delta(0.02) <= exact * (1 + 1e-9)
+    assert together.best(1e-6) == "GDP"
+
+
+def test_one_release_costs_what_it_says() -> None:
+    together = compose([PURE])
+    assert together.pure == 0.5
+    assert together.epsilon(0.0) == 0.5
+    assert together.delta(0.5) == 0.0
+    assert together.delta(0.25) >= PrivacyLoss.pure(0.5).profile[32][1]
+
+
+def test_nothing_costs_nothing() -> None:
+    nothing = compose([])
+    assert nothing == Composition(())
+    assert (nothing.pure, nothing.rho, nothing.gdp, len(nothing)) == (0, 0, 0, 0)
+    assert nothing.epsilon(1e-6) == nothing.epsilon(0.0) == nothing.delta(0.0) == 0
+    assert nothing.epsilons(1e-6) == {"basic": 0.0}
+    assert nothing.deltas(0.0) == {"basic": 0.0}
+    assert nothing.best(1e-6) == "basic"
+
+
+def test_a_loss_of_zero_costs_nothing_beside_others() -> None:
+    free = PrivacyLoss(0.0, 0.0, 0.0, ((0.0, 0.0),))
+    assert compose([free]).epsilons(1e-6)["basic"] == 0.0
+    assert compose([free, PURE]).epsilon(1e-6) == pytest.approx(compose([PURE]).epsilon(1e-6))
+
+
+def test_delta_vanishes_from_the_pure_epsilon_on() -> None:
+    together = compose([(PURE, 10)])
+    assert together.delta(together.pure) == 0.0
+    assert together.delta(4.9) > 0
+    assert together.deltas(together.pure)["basic"] == 0.0
+
+
+def test_without_delta_only_pure_epsilon_counts() -> None:
+    together = compose([(PURE, 100)])
+    assert together.epsilon(0.0) == together.pure
+    assert together.epsilons(0.0) == {"basic": together.pure}
+    assert compose([APPROXIMATE]).epsilon(0.0) == math.inf
+
+
+def test_approximate_losses_have_no_pure_epsilon_and_still_compose() -> None:
+    together = compose([(APPROXIMATE, 3), PURE])
+    assert together.pure == together.rho == together.gdp == math.inf
+    assert together.best(1e-6) == "PLD"
+    assert 1.9 < together.epsilon(1e-6) <= 2.0 + 1e-6
+    assert together.epsilon(1e-7) == math.inf
+    assert 3e-7 * (1 - 1e-6) < together.delta(2.0) < 3.1e-7
+
+
+def test_where_only_rho_is_known_only_rho_is_used() -> None:
+    together = compose([(PrivacyLoss.concentrated(0.01), 5), PURE])
+    found = together.epsilons(1e-6)
+    assert found["basic"] == math.inf
+    assert together.best(1e-6) == "zCDP"
+    assert set(found) == {"basic", "zCDP"}
+
+
+def test_epsilon_and_delta_are_each_others_inverse() -> None:
+    together = compose([(PURE, 20), (PrivacyLoss.pure(0.1), 50)])
+    for delta in (1e-9, 1e-6, 1e-2):
+        epsilon = together.epsilon(delta)
+        assert together.delta(epsilon) <= delta < together.delta(epsilon * (1 - 1e-6))
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-9, 1e3, 1e9])
+def test_extreme_epsilons_are_bounded_by_basic_composition(epsilon: float) -> None:
+    together = compose([(PrivacyLoss.pure(epsilon), 10)])
+    assert 0 <= together.epsilon(1e-6) <= 10 * epsilon * (1 + 1e-12)
+    assert together.delta(0.0) <= 1
+
+
+@pytest.mark.parametrize("times", [0, -1, 1.0, True, "2", 10**16])
+def test_a_release_is_used_a_whole_number_of_times(times: Any) -> None:
+    with pytest.raises(ArgumentError, match="whole number of times"):
+        compose([(PURE, times)])
+
+
+def test_only_mechanisms_and_losses_compose() -> None:
+    with pytest.raises(ArgumentTypeError, match="got float"):
+        compose([0.5])
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0, math.nan])
+def test_delta_must_be_a_probability_below_one(delta: float) -> None:
+    for ask in (compose([PURE]).epsilon, compose([PURE]).epsilons, compose([PURE]).best):
+        with pytest.raises(ArgumentError, match=r"^delta must be"):
+            ask(delta)
+
+
+def test_epsilon_must_not_be_negative() -> None:
+    for ask in (compose([PURE]).delta, compose([PURE]).deltas):
+        with pytest.raises(ArgumentError, match=r"^epsilon must be"):
+            ask(-0.1)
+
+
+def test_equal_losses_are_counted_together() -> None:
+    m = ib.BoundedLaplace(ib.Box(0, 1), 1, scale=2.0)
+    same = ib.BoundedLaplace(ib.Box(0, 1), 1, scale=2.0)
+    assert compose([m, (same, 2), m.loss()]).losses == ((m.loss(), 4),)
+
+
+def test_it_says_what_it_is() -> None:
+    assert repr(compose([(PURE, 2)])) == "Composition(releases=2, pure=1, rho=0.25, gdp=0.887201)"

@@ -1,0 +1,408 @@
+import math
+import pickle
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import inbounds as ib
+from inbounds.accounting.budget import Budget
+from inbounds.accounting.cost import Amount
+from inbounds.accounting.ledger import Ledger
+from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
+from inbounds.loss import PrivacyLoss
+from inbounds.sampling.entropy import SYSTEM, SeededEntropy
+
+TENTH = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
+PLANE = ib.BoundedLaplace.calibrated(ib.Box([0, 0], [1, 1]), ib.L1(1), epsilon=0.1)
+SECRET = 41.3125
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "budget.db"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Ledger:
+    ledger = Ledger(path)
+    ledger.open("survey", epsilon=3.0)
+    return ledger
+
+
+class Untouchable:
+    """Entropy that nobody may ask for."""
+
+    def bits(self, count: int) -> int:
+        raise AssertionError("noise was drawn")
+
+    words = bits
+
+
+class Watching:
+    """Entropy that notes what another reader of the ledger sees when noise is drawn."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seen: list[int] = []
+
+    def bits(self, count: int) -> int:
+        copy = self.path.with_name("copy.db")  # what would be left after a loss of power
+        for suffix in ("", "-wal", "-journal"):
+            source = self.path.with_name(self.path.name + suffix)
+            if source.exists():
+                shutil.copy(source, copy.with_name(copy.name + suffix))
+        self.seen.append(len(Ledger(copy).records("survey")))
+        return SYSTEM.bits(count)
+
+    words = None
+
+
+def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Ledger) -> None:
+    for _ in range(30):
+        assert 0 <= ledger.release(TENTH, SECRET, dataset="survey") <= 120
+    with pytest.raises(BudgetExceededError) as caught:
+        ledger.release(TENTH, SECRET, dataset="survey", entropy=Untouchable())
+    error = caught.value
+    assert error.dataset == "survey"
+    assert error.asked == Amount(epsilon=TENTH.epsilon)
+    assert isinstance(error.remaining, Amount)
+    assert (error.remaining.epsilon or 0) < 1e-13
+    assert "'survey'" in str(error)
+    assert repr(TENTH.epsilon) in str(error)
+    assert len(ledger.records("survey")) == 30
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.asked, copy.dataset) == (str(error), error.asked, "survey")
+
+
+def test_the_charge_is_on_disk_when_the_first_bit_is_drawn(ledger: Ledger, path: Path) -> None:
+    entropy = Watching(path)
+    ledger.release(TENTH, SECRET, dataset="survey", entropy=entropy)
+    ledger.release(TENTH, SECRET, dataset="survey", entropy=entropy)
+    assert set(entropy.seen) == {1, 2}
+    assert entropy.seen == sorted(entropy.seen)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "error"),
+    [
+        (math.nan, {}, ArgumentError),
+        ([1.0, math.inf], {}, ArgumentError),
+        ("41.3125", {}, ArgumentTypeError),
+        ([], {}, ArgumentError),
+        (SECRET, {"entropy": 7}, ArgumentTypeError),
+        (SECRET, {"equaltime": True}, TypeError),
+        (SECRET, {"label": "a\0"}, ArgumentError),
+        (SECRET, {"dataset": "unknown"}, LedgerError),
+    ],
+)
+def test_mistakes_cost_nothing_and_tell_nothing(
+    ledger: Ledger, value: object, options: dict[str, object], error: type[Exception]
+) -> None:
+    with pytest.raises(error) as caught:
+        ledger.release(TENTH, value, **{"dataset": "survey", **options})  # type: ignore[arg-type]
+    assert "41.3" not in str(caught.value)
+    assert ledger.records("survey") == []
+
+
+def test_a_wrong_shape_costs_nothing(ledger: Ledger) -> None:
+    with pytest.raises(ArgumentError, match="value must have a last axis of length 2"):
+        ledger.release(PLANE, [1.0, 2.0, 3.0], dataset="survey")
+    with pytest.raises(ArgumentTypeError, match="mechanism must be a mechanism, got float"):
+        ledger.release(0.1, SECRET, dataset="survey")  # type: ignore[arg-type]
+    assert ledger.remaining("survey") == Amount(epsilon=3.0)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value", "releases"),
+    [
+        (TENTH, SECRET, 1),
+        (TENTH, [SECRET], 1),
+        (TENTH, np.full((2, 3), SECRET), 6),
+        (PLANE, [0.5, 0.5], 1),
+        (PLANE, np.zeros((3, 2)), 3),
+        (PLANE, np.zeros((2, 3, 2)), 6),
+    ],
+)
+def test_every_element_or_row_is_charged(
+    ledger: Ledger, mechanism: ib.BoundedLaplace, value: object, releases: int
+) -> None:
+    answer = ledger.release(mechanism, value, dataset="survey")
+    assert np.shape(answer) == np.shape(value)
+    (record,) = ledger.records("survey")
+    assert record["releases"] == releases
+    assert record["epsilon"] == pytest.approx(0.1 * releases, rel=1e-12)
+    again = ledger.release(mechanism, value, dataset="survey", parallel=True)
+    assert np.shape(again) == np.shape(value)
+    *_, record = ledger.records("survey")
+    assert record["releases"] == 1
+    assert (f"in parallel on {releases} parts" in record["mechanism"]) is (releases > 1)
+
+
+def test_an_array_that_does_not_fit_is_not_answered_in_part(ledger: Ledger) -> None:
+    with pytest.raises(BudgetExceededError, match=r"has epsilon=3\.0 left of epsilon=3\.0"):
+        ledger.release(TENTH, np.zeros(31), dataset="survey", entropy=Untouchable())
+    ledger.release(TENTH, np.zeros(31), dataset="survey", parallel=True)
+
+
+def test_options_reach_the_mechanism(ledger: Ledger) -> None:
+    answers = [
+        ledger.release(TENTH, SECRET, dataset="survey", entropy=SeededEntropy(1)) for _ in range(2)
+    ]
+    assert answers[0] == answers[1] == TENTH.release(SECRET, entropy=SeededEntropy(1))
+
+
+def test_the_same_mechanism_lasts_longer_under_a_delta_and_under_rho(path: Path) -> None:
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
+    ledger = Ledger(path)
+    ledger.open("approximate", epsilon=1.0, delta=1e-6)
+    ledger.open("concentrated", rho=30 * 0.001)
+    for dataset in ledger.datasets():
+        ledger.release(m, np.zeros(30), dataset=dataset)
+        with pytest.raises(BudgetExceededError):
+            ledger.release(m, np.zeros(30), dataset=dataset)
+    left = ledger.remaining("approximate")
+    assert 0 < (left.epsilon or 0) < 0.2
+    assert left.delta == 1e-6
+    assert ledger.remaining("concentrated").rho == pytest.approx(0.03 - 30 * m.rho)
+
+
+def test_spending_is_stated_in_four_ways(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("d", epsilon=1.0, delta=1e-6)
+    ledger.spend("d", epsilon=0.1)
+    ledger.spend("d", epsilon=0.1, delta=1e-7)
+    ledger.spend("d", loss=PrivacyLoss.pure(0.2))
+    assert ledger.remaining("d").epsilon == pytest.approx(0.6, abs=0.01)
+    assert [row["delta"] for row in ledger.records("d")] == [0.0, 1e-7, 0.0]
+    ledger.open("r", rho=0.5)
+    ledger.spend("r", rho=0.3)
+    with pytest.raises(ArgumentError, match="loss must have a finite rho"):
+        ledger.spend("r", epsilon=0.1, delta=1e-7)
+    assert ledger.remaining("r") == Amount(rho=0.2)
+
+
+def test_opening_again_is_an_error_unless_it_changes_nothing(ledger: Ledger) -> None:
+    ledger.spend("survey", epsilon=1.0)
+    for budget in ({"epsilon": 3.0}, {"epsilon": 4.0}, {"rho": 3.0}):
+        with pytest.raises(LedgerError, match=r"open already, with a budget of epsilon=3\.0"):
+            ledger.open("survey", **budget)
+    for other in ({"epsilon": 4.0}, {"epsilon": 3.0, "delta": 1e-9}, {"rho": 3.0}):
+        with pytest.raises(LedgerError, match="cannot be changed"):
+            ledger.open("survey", **other, exist_ok=True)
+    ledger.open("survey", epsilon=3, exist_ok=True)
+    assert ledger.remaining("survey") == Amount(epsilon=2.0)
+
+
+def test_an_unknown_dataset_is_named_beside_those_that_are_known(ledger: Ledger) -> None:
+    ledger.open("census", rho=1.0)
+    uses: list[Callable[[], object]] = [
+        lambda: ledger.remaining("Survey"),
+        lambda: ledger.history("Survey"),
+        lambda: ledger.spend("Survey", epsilon=0.1),
+        lambda: ledger.verify("Survey"),
+        lambda: ledger.head("Survey"),
+    ]
+    for use in uses:
+        with pytest.raises(LedgerError, match=r"'Survey' is unknown. Known: 'census', 'survey'\."):
+            use()
+
+
+def test_history_says_when_what_and_how_much(ledger: Ledger) -> None:
+    before = datetime.now(UTC)
+    ledger.release(TENTH, SECRET, dataset="survey", label="mean age")
+    ledger.spend("survey", epsilon=0.25, label="elsewhere; 'quoted'")
+    frame = ledger.history("survey")
+    assert list(frame.columns) == (
+        ["when", "label", "mechanism", "releases", "epsilon", "delta", "rho", "cumulative"]
+    )
+    assert frame["label"].tolist() == ["mean age", "elsewhere; 'quoted'"]
+    assert frame["mechanism"].tolist() == [repr(TENTH), ""]
+    assert frame["epsilon"].tolist() == [TENTH.epsilon, 0.25]
+    assert frame["cumulative"].tolist() == [TENTH.epsilon, pytest.approx(0.35)]
+    assert frame["rho"].tolist() == pytest.approx([0.005, 0.03125])
+    when = [datetime.fromisoformat(text) for text in frame["when"]]
+    assert before <= when[0] <= when[1] <= datetime.now(UTC)
+    assert when[0].utcoffset() == timedelta(0)
+    assert ledger.history("survey").equals(frame)
+    assert "41.3" not in frame.to_csv()
+
+
+def test_the_history_of_a_fresh_dataset_is_empty(ledger: Ledger) -> None:
+    assert ledger.history("survey").empty
+    assert ledger.verify("survey") == ledger.head("survey")
+
+
+@settings(max_examples=15)
+@given(
+    limit=st.integers(1, 60),
+    charges=st.lists(st.tuples(st.booleans(), st.integers(1, 20)), max_size=12),
+)
+def test_a_ledger_agrees_with_a_plain_sum(
+    limit: int, charges: list[tuple[bool, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("model") / "budget.db"
+    ledgers = [Ledger(path), Ledger(path)]
+    ledgers[0].open("d", epsilon=limit / 100)
+    spent = 0
+    for which, amount in charges:
+        fits = spent + amount <= limit
+        try:
+            ledgers[which].spend("d", epsilon=amount / 100)
+        except BudgetExceededError as error:
+            assert not fits
+            assert error.remaining == Amount(epsilon=(limit - spent) / 100)
+        else:
+            assert fits
+            spent += amount
+        assert ledgers[not which].remaining("d") == Amount(epsilon=(limit - spent) / 100)
+    assert Ledger(path).verify("d") == ledgers[0].head("d")
+
+
+def test_threads_never_overdraw(ledger: Ledger) -> None:
+    outcomes: list[str] = []
+
+    def work() -> None:
+        for _ in range(10):
+            try:
+                ledger.spend("survey", epsilon=0.15)
+                outcomes.append("charged")
+            except BudgetExceededError:
+                outcomes.append("refused")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (outcomes.count("charged"), outcomes.count("refused")) == (20, 20)
+    assert ledger.remaining("survey") == Amount(epsilon=0.0)
+
+
+def test_a_copy_is_the_same_ledger(ledger: Ledger, path: Path) -> None:
+    copy = pickle.loads(pickle.dumps(ledger))
+    copy.spend("survey", epsilon=1.0)
+    assert ledger.remaining("survey") == Amount(epsilon=2.0)
+    assert repr(copy) == repr(ledger) == f"Ledger({str(path)!r})"
+    with copy as inside:
+        assert inside.budget("survey") == Budget(epsilon=3.0)
+
+
+def tamper(path: Path, *statements: str) -> None:
+    """Do what triggers would refuse."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+    for (name,) in triggers.fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+SWAP = [
+    f"UPDATE ledger_charges SET number = {new} WHERE number = {old}"
+    for old, new in ((2, 99), (3, 2), (99, 3))
+]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["UPDATE ledger_charges SET label = 'x' WHERE number = 2"],
+        ["UPDATE ledger_charges SET count = 0 WHERE number = 1"],
+        ["UPDATE ledger_charges SET hash = '00' WHERE number = 4"],
+        ["DELETE FROM ledger_charges WHERE number = 3"],
+        ["DELETE FROM ledger_charges WHERE number = 1"],
+        [
+            "DELETE FROM ledger_charges WHERE number = 2",
+            "UPDATE ledger_charges SET number = number - 1 WHERE number > 2",
+        ],
+        SWAP,
+        ["UPDATE ledger_datasets SET epsilon = '300.0'"],
+        ["UPDATE ledger_costs SET text = replace(text, '0.2', '0.1')"],
+        ["DELETE FROM ledger_costs"],
+    ],
+)
+def test_tampering_is_noticed_by_whoever_comes_next(
+    ledger: Ledger, path: Path, statements: list[str]
+) -> None:
+    for k in range(4):
+        ledger.spend("survey", epsilon=0.2, label=f"charge {k}")
+    ledger.verify("survey")
+    tamper(path, *statements)
+    for use in (
+        lambda: ledger.verify("survey"),
+        lambda: Ledger(path).verify("survey"),
+        lambda: Ledger(path).spend("survey", epsilon=0.1),
+        lambda: Ledger(path).open("survey", epsilon=3.0, exist_ok=True),
+        lambda: Ledger(path).remaining("survey"),
+    ):
+        with pytest.raises(LedgerError, match="tampered"):
+            use()
+
+
+def test_tampering_without_effect_is_no_false_alarm(ledger: Ledger, path: Path) -> None:
+    ledger.spend("survey", epsilon=0.2)
+    tamper(path, "UPDATE ledger_charges SET label = label")
+    assert Ledger(path).verify("survey") == ledger.verify("survey")
+
+
+def test_a_cut_tail_is_noticed_by_who_kept_the_head(ledger: Ledger, path: Path) -> None:
+    ledger.spend("survey", epsilon=0.1)
+    early = ledger.head("survey")
+    ledger.spend("survey", epsilon=0.1)
+    late = ledger.head("survey")
+    ledger.spend("survey", epsilon=0.1)
+    for head in (early, late, None):
+        assert Ledger(path).verify("survey", expected_head=head) == ledger.head("survey")
+    tamper(path, "DELETE FROM ledger_charges WHERE number >= 2")
+    assert Ledger(path).verify("survey", expected_head=early) == early
+    with pytest.raises(LedgerError, match="expected head is not in its history"):
+        Ledger(path).verify("survey", expected_head=late)
+    for use in (lambda: ledger.verify("survey"), lambda: ledger.spend("survey", epsilon=0.1)):
+        with pytest.raises(LedgerError, match="entry 2 is not what it was"):
+            use()  # this one has seen more
+
+
+def test_a_ledger_made_anew_is_noticed_by_who_kept_the_head(ledger: Ledger, path: Path) -> None:
+    ledger.spend("survey", epsilon=0.1)
+    head = ledger.head("survey")
+    path.unlink()
+    fresh = Ledger(path)
+    fresh.open("survey", epsilon=3.0)
+    with pytest.raises(LedgerError, match="expected head"):
+        fresh.verify("survey", expected_head=head)
+    with pytest.raises(LedgerError, match="opened anew"):
+        ledger.spend("survey", epsilon=0.1)
+
+
+@pytest.mark.parametrize(
+    ("package", "use", "hint"),
+    [
+        ("sqlalchemy", "import inbounds.accounting.ledger", "pip install 'inbounds[ledger]'"),
+        (
+            "pandas",
+            "from inbounds.accounting.ledger import Ledger; Ledger('x.db').history('d')",
+            "Hint: use records, or install pandas",
+        ),
+    ],
+)
+def test_a_missing_package_is_named_with_a_remedy(
+    package: str, use: str, hint: str, tmp_path: Path
+) -> None:
+    script = f"import sys; sys.modules[{package!r}] = None; {use}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 1
+    assert f"needs the package {package!r}" in done.stderr
+    assert hint in done.stderr

@@ -1,0 +1,173 @@
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from inbounds.accounting import schema, store
+from inbounds.accounting.budget import Budget
+from inbounds.accounting.ledger import Ledger
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A ledger with one dataset and three charges."""
+    path = tmp_path / "budget.db"
+    ledger = Ledger(path)
+    ledger.open("survey", epsilon=3.0)
+    for k in range(3):
+        ledger.spend("survey", epsilon=0.1, label=f"charge {k}")
+    return path
+
+
+def test_a_transaction_is_durable_and_alone(path: Path) -> None:
+    other = sqlite3.connect(path, timeout=0)
+    with store.Store(path).writing("survey") as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "delete"
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+    other.execute("BEGIN IMMEDIATE")
+    other.close()
+
+
+def test_reading_makes_nobody_wait(path: Path) -> None:
+    other = sqlite3.connect(path, timeout=0)
+    with store.Store(path).reading() as connection:
+        assert store.names(connection) == ["survey"]
+        other.execute("BEGIN IMMEDIATE")
+    other.close()
+
+
+def test_what_fails_in_a_transaction_leaves_no_trace(path: Path) -> None:
+    def halfway() -> None:
+        with store.Store(path).writing("survey") as connection:
+            store.add_opening(connection, store.Opening("new", "1.0", None, None, "now"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        halfway()
+    assert Ledger(path).datasets() == ["survey"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE ledger_charges SET label = 'x'",
+        "DELETE FROM ledger_charges WHERE number = 2",
+        "DELETE FROM ledger_charges",
+        "REPLACE INTO ledger_charges SELECT * FROM ledger_charges WHERE number = 2",
+        "INSERT OR IGNORE INTO ledger_charges SELECT * FROM ledger_charges",
+        "UPDATE ledger_datasets SET epsilon = '300.0'",
+        "DELETE FROM ledger_datasets",
+        "REPLACE INTO ledger_datasets SELECT * FROM ledger_datasets",
+        "UPDATE ledger_costs SET text = ''",
+        "DELETE FROM ledger_costs",
+        "UPDATE ledger_schema_version SET version = 0",
+    ],
+)
+def test_tables_refuse_to_change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute(statement)
+    connection.close()
+
+
+def test_a_newer_schema_is_refused(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        newer = schema.VERSION + 1
+        connection.execute(f"INSERT INTO ledger_schema_version VALUES ({newer})")
+    connection.close()
+    for use in (
+        Ledger(path).datasets,
+        lambda: Ledger(path).open("b", rho=1.0),
+        lambda: Ledger(path).spend("survey", epsilon=0.1),
+    ):
+        with pytest.raises(LedgerError, match=r"(?s)schema version 2.*knows 1.*newer inbounds"):
+            use()
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to look at " * 50)
+    with pytest.raises(LedgerError, match="not a database"):
+        Ledger(text).datasets()
+    other = tmp_path / "other.db"
+    sqlite3.connect(other).close()
+    other.touch()
+    with pytest.raises(LedgerError, match="there is no ledger in"):
+        Ledger(other).spend("survey", epsilon=0.1)
+
+
+def test_a_lost_file_never_comes_back_empty(path: Path) -> None:
+    used = Ledger(path)
+    assert used.budget("survey") == Budget(epsilon=3.0)
+    path.unlink()
+    for ledger in (used, Ledger(path)):
+        with pytest.raises(LedgerError, match=r"there is no ledger at .*unknown"):
+            ledger.spend("survey", epsilon=0.1)
+        assert not path.exists()
+    with pytest.raises(LedgerError, match="it was removed"):
+        used.open("survey", epsilon=3.0)
+    path.unlink()
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        Ledger(path, create=False)
+
+
+def test_a_ledger_that_may_not_be_created_is_not(tmp_path: Path, path: Path) -> None:
+    Ledger(path, create=False).open("second", rho=1.0)
+    assert Ledger(path).datasets() == ["second", "survey"]
+    ledger = Ledger(path, create=False)
+    path.unlink()
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        ledger.open("third", rho=1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_way_to_name_a_file_finds_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    relative = Ledger("budget.db")
+    for place in (path, str(path), f"sqlite:///{path}", os.path.relpath(path)):
+        assert Ledger(place).datasets() == ["survey"]
+    monkeypatch.chdir("/")
+    assert relative.datasets() == ["survey"]
+
+
+def test_odd_names_of_files_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a b?mode=memory#%41 é.db"
+    Ledger(path).open("survey", epsilon=1.0)
+    assert Ledger(path).datasets() == ["survey"]
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "place", ["", ":memory:", "sqlite://", "sqlite:///:memory:", "mysql://host/db", "x://"]
+)
+def test_a_place_that_cannot_hold_a_ledger_is_refused(place: str) -> None:
+    with pytest.raises(ArgumentError, match="place must be"):
+        Ledger(place)
+
+
+def test_a_place_must_be_a_name() -> None:
+    with pytest.raises(ArgumentTypeError, match="place must be a path or a URL, got int"):
+        Ledger(5)  # type: ignore[arg-type]
+
+
+def test_a_password_is_not_shown() -> None:
+    for url in (
+        "postgresql+psycopg://me:secret@localhost:1/db",
+        "postgresql+psycopg://me@localhost:1/db?connect_timeout=1&password=secret",
+    ):
+        ledger = Ledger(url)
+        assert "secret" not in repr(ledger)
+        with pytest.raises(LedgerError, match="the ledger at postgresql") as caught:
+            ledger.datasets()
+        assert "secret" not in str(caught.value)
+        assert ledger.__reduce__()[1] == (url,)
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="unable to open"):
+        Ledger(tmp_path / "none" / "budget.db").open("survey", epsilon=1.0)

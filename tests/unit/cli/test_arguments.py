@@ -1,0 +1,114 @@
+import inspect
+import itertools
+
+import pytest
+
+import inbounds as ib
+from inbounds.cli import arguments
+from inbounds.cli.arguments import Privacy, build, read_box, read_sensitivity
+from inbounds.cli.failure import UsageError
+
+
+@pytest.mark.parametrize(
+    ("bounds", "steps", "box"),
+    [
+        (["0:120"], None, ib.Box(0, 120)),
+        (["-5:-1.5"], None, ib.Box(-5, -1.5)),
+        (["-1e-3:+2E6"], [], ib.Box(-0.001, 2e6)),
+        ([" 0 : 120 "], [1.0], ib.Box(0, 120, step=1)),
+        (["0:10", "1:9"], None, ib.Box([0, 1], [10, 9])),
+        (["0:10", "1:9"], [2.0], ib.Box([0, 1], [10, 9], step=2)),
+        (["0:10", "1:9"], [2.0, 1.0], ib.Box([0, 1], [10, 9], step=(2, 1))),
+    ],
+)
+def test_bounds_and_steps_make_a_box(bounds, steps, box):
+    assert read_box(bounds, steps) == box
+
+
+@pytest.mark.parametrize("text", ["", "5", "0-120", "0:1:2", "a:b", ":", "0,5:1"])
+def test_bounds_that_are_not_two_numbers_are_refused(text):
+    with pytest.raises(UsageError, match="--bounds must be two numbers"):
+        read_box([text])
+
+
+@pytest.mark.parametrize("text", ["5:1", "1:1", "0:inf", "nan:1"])
+def test_bounds_that_make_no_interval_are_refused_by_the_library(text):
+    with pytest.raises(ib.ArgumentError):
+        read_box([text])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "norm", "sensitivity"),
+    [
+        ([2.5], None, ib.L2(2.5)),
+        ([2.5], "l2", ib.L2(2.5)),
+        ([2.5], "l1", ib.L1(2.5)),
+        ([2.5], "linf", ib.LInf(2.5)),
+        ([2.5], "each", ib.PerCoordinate(2.5)),
+        ([4.0, 2.0], None, ib.PerCoordinate([4, 2])),
+        ([4.0, 2.0], "each", ib.PerCoordinate([4, 2])),
+    ],
+)
+def test_sensitivities_are_read_by_their_number_and_norm(bounds, norm, sensitivity):
+    read = read_sensitivity(bounds, norm)
+    assert read == sensitivity
+    assert type(read) is type(sensitivity)
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+def test_several_sensitivities_under_a_norm_are_refused(norm):
+    with pytest.raises(UsageError, match="--norm must be 'each'"):
+        read_sensitivity([4.0, 2.0], norm)
+
+
+@pytest.mark.parametrize("given", [(None, None, None), (1.0, None, 1.0), (None, 1e-6, 1.0)])
+def test_privacy_is_epsilon_with_or_without_delta_or_rho(given):
+    with pytest.raises(UsageError):
+        Privacy(*given)
+
+
+def test_privacy_says_only_what_was_asked_for():
+    assert str(Privacy(1.0, None, None)) == "epsilon=1"
+    assert str(Privacy(0.5, 1e-6, None)) == "epsilon=0.5, delta=1e-06"
+    assert Privacy(None, None, 0.1).stated() == {"rho": 0.1}
+
+
+OPTIONS = {
+    "bounded-gaussian": {"delta", "rho", "method", "scaling"},
+    "bounded-laplace": set(),
+    "clamped-gaussian": {"delta", "method"},
+    "clamped-laplace": set(),
+}
+VALUES = {"delta": 1e-6, "rho": 0.5, "method": "exact", "scaling": "isotropic"}
+
+
+@pytest.mark.parametrize(("mechanism", "option"), list(itertools.product(OPTIONS, VALUES)))
+def test_a_mechanism_takes_the_options_it_heeds_and_refuses_others(mechanism, option):
+    epsilon = None if option == "rho" else 1.0
+    privacy = Privacy(
+        epsilon, VALUES["delta"] if option == "delta" else None, None if epsilon else 0.5
+    )
+    others = {option: VALUES[option]} if option in {"method", "scaling"} else {}
+    call = (ib.Box(0, 10), ib.L2(1), privacy)
+    if option in OPTIONS[mechanism]:
+        built = build(*call, mechanism=mechanism, **others)
+        assert type(built).__name__.lower() == mechanism.replace("-", "")
+    else:
+        with pytest.raises(UsageError, match=f"--{option} must not be given with"):
+            build(*call, mechanism=mechanism, **others)
+
+
+def test_every_option_that_a_mechanism_offers_is_on_the_command_line():
+    for name, heeded in OPTIONS.items():
+        cls = getattr(ib, "".join(map(str.capitalize, name.split("-"))))
+        offered = set(inspect.signature(cls.calibrated).parameters)
+        assert offered - {"domain", "sensitivity", "epsilon"} == heeded
+        assert arguments._CLASSES[name] == (cls.__name__, heeded)
+
+
+def test_what_is_built_is_what_the_library_calibrates():
+    privacy = Privacy(1.0, 1e-6, None)
+    built = build(ib.Box(0, 100), ib.L2(1), privacy)
+    assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
+    built = build(ib.Box(0, 10), ib.L2(4), Privacy(1.0, None, None), method="liu")
+    assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 10), 4, epsilon=1.0, method="liu")

@@ -1,0 +1,146 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import inbounds as ib
+from inbounds.cli.app import app
+
+AGE = ["--bounds", "0:120", "--sensitivity", "2.5", "--epsilon", "1"]
+GRAPH = ["--bounds", "0:10", "--bounds", "1:9", "--sensitivity", "4", "--sensitivity", "2"]
+
+
+def calibrate(*args):
+    return CliRunner().invoke(app, ["calibrate", *args])
+
+
+def facts(*args):
+    result = calibrate(*args, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_the_table_shows_scale_error_and_proof():
+    text = calibrate(*AGE).stdout
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+    assert f"{m.sigma:.6g}" in text
+    assert f"{m.mse(60.0) ** 0.5:.3g}"[:4] in text
+    assert "checked again" in text
+    assert "28.0484 to 91.9516" in text
+
+
+def test_json_holds_the_calibrated_mechanism():
+    found = facts(*AGE)
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+    assert found["mechanism"] == "bounded-gaussian"
+    assert found["scale"] == m.sigma
+    assert found["pure_epsilon"] == m.epsilon <= 1
+    assert found["bounds"] == [[0, 120]]
+    assert found["requested"] == {"epsilon": 1}
+    assert found["certificate"]["checked"]
+    assert found["certificate"]["epsilon"] <= m.epsilon
+    span = found["interval_95_at_middle"]
+    assert (span["low"], span["high"]) == m.interval(60.0, 0.95)
+    assert 0 < found["error"]["average_rmse"] <= found["error"]["worst_rmse"]
+
+
+@pytest.mark.parametrize(("method", "square"), [("exact", 31.7), ("liu", 132.0)])
+def test_the_method_is_heeded(method, square):
+    assert facts(*GRAPH, "--epsilon", "1", "--method", method)["scale"] ** 2 == pytest.approx(
+        square, abs=0.05
+    )
+
+
+def test_width_scaling_gives_a_scale_for_each_coordinate():
+    first, second = facts(*GRAPH[:4], *AGE[2:], "--scaling", "width")["scale"]
+    assert first / second == pytest.approx(10 / 8)
+
+
+def test_a_delta_lowers_the_scale_and_is_kept():
+    args = ["--bounds", "0:100", "--sensitivity", "1", "--epsilon", "1"]
+    found = facts(*args, "--delta", "1e-6")
+    assert found["scale"] < facts(*args)["scale"]
+    assert 0.99 < found["epsilon_at_delta"] <= 1
+    assert found["pure_epsilon"] > 1
+
+
+def test_rho_is_given_in_place_of_epsilon():
+    found = facts("--bounds", "0:100", "--sensitivity", "1", "--rho", "0.1")
+    assert 0.09 < found["rho"] <= 0.1
+    assert found["requested"] == {"rho": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "proved"),
+    [("bounded-laplace", True), ("clamped-laplace", False), ("clamped-gaussian", False)],
+)
+def test_other_mechanisms_are_calibrated_too(mechanism, proved):
+    extra = ["--delta", "1e-6"] if mechanism == "clamped-gaussian" else []
+    found = facts(*AGE, "--mechanism", mechanism, *extra)
+    assert found["mechanism"] == mechanism
+    assert (found["certificate"] is not None) == proved
+    assert "none for this" in calibrate(*AGE, "--mechanism", mechanism, *extra).stdout or proved
+
+
+def test_negative_bounds_and_scientific_notation_are_read():
+    for bounds in (["--bounds=-5e0:5"], ["--bounds", "-5:5.0"]):
+        assert facts(*bounds, "--sensitivity", "1e-1", "--epsilon", "1e0")["bounds"] == [[-5, 5]]
+
+
+def test_the_certificate_is_written_and_proves_itself(tmp_path):
+    path = tmp_path / "proof.json"
+    assert calibrate(*AGE, "--certificate", str(path)).exit_code == 0
+    proof = ib.Certificate.from_json(path.read_text())
+    proof.check()
+    assert proof.epsilon <= 1
+
+
+def test_a_certificate_that_does_not_exist_is_a_usage_error(tmp_path):
+    path = tmp_path / "proof.json"
+    result = calibrate(*AGE, "--mechanism", "clamped-laplace", "--certificate", str(path))
+    assert result.exit_code == 2
+    assert "--certificate must not be given" in result.stderr
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")])
+def test_the_law_is_drawn(tmp_path, name, start):
+    path = tmp_path / name
+    assert calibrate(*GRAPH, "--epsilon", "1", "--plot", str(path)).exit_code == 0
+    assert path.read_bytes().startswith(start)
+
+
+def test_an_unknown_kind_of_picture_is_refused_before_the_work(tmp_path):
+    result = calibrate(*AGE, "--plot", str(tmp_path / "a.xyz"))
+    assert result.exit_code == 2
+    assert "--plot" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["--bounds", "0:120", "--sensitivity", "1"], "--epsilon"),
+        (["--bounds", "5:1", "--sensitivity", "1", "--epsilon", "1"], "--bounds"),
+        (["--bounds", "0:1", "--sensitivity", "-1", "--epsilon", "1"], "--sensitivity"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "0"], "--epsilon"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "nan"], "--epsilon"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "one"], "--epsilon"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1", "--delta", "2"], "--delta"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--rho", "-1"], "--rho"),
+        (["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1", "--step", "5"], "--step"),
+        ([*AGE, "--method", "guess"], "--method"),
+        ([*AGE, "--method", "analytic"], "--method"),
+        ([*AGE, "--mechanism", "magic"], "--mechanism"),
+        ([*AGE, "--bounds", "0:1", "--method", "liu"], "--norm linf"),
+        ([*AGE, "--scaling", "depth"], "--scaling"),
+        ([*AGE, "--mechanism", "clamped-gaussian"], "--delta"),
+    ],
+)
+def test_a_bad_option_is_named_in_one_line(args, named):
+    result = calibrate(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert named in result.stderr

@@ -1,0 +1,67 @@
+import csv
+import io
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import inbounds as ib
+from inbounds.cli.app import app
+
+AGE = ["--bounds", "0:120", "--sensitivity", "1", "--epsilon", "1"]
+GRAPH = ["--bounds", "0:10", "--bounds", "1:9", "--sensitivity", "4", "--sensitivity", "2"]
+
+
+def compare(*args):
+    return CliRunner().invoke(app, ["compare", *args])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return ib.compare(ib.Box(0, 120), 1, epsilon=1.0)
+
+
+def test_the_table_shows_every_mechanism_and_the_advice_once(expected):
+    text = compare(*AGE).stdout
+    assert all(contender.name in text for contender in expected.contenders)
+    assert text.count("Least error: ClampedLaplace") == 1
+
+
+def test_json_holds_the_rows_and_the_advice(expected):
+    found = json.loads(compare(*AGE, "--json").stdout)
+    assert found["advice"] == expected.advice()
+    assert found["mechanisms"] == expected.rows()
+    assert (found["epsilon"], found["delta"]) == (1, 0)
+
+
+def test_csv_holds_the_rows(expected):
+    rows = list(csv.DictReader(io.StringIO(compare(*AGE, "--csv").stdout)))
+    assert [row["mechanism"] for row in rows] == [c.name for c in expected.contenders]
+    assert [float(row["scale"]) for row in rows] == [
+        c.mechanism._scale for c in expected.contenders
+    ]
+
+
+def test_a_delta_and_several_coordinates_are_heeded():
+    found = json.loads(compare(*GRAPH, "--epsilon", "1", "--delta", "1e-3", "--json").stdout)
+    assert found["delta"] == 1e-3
+    assert found["sensitivity"] == "PerCoordinate([4, 2])"
+    assert any(row["mechanism"] == "ClampedGaussian" for row in found["mechanisms"])
+
+
+def test_the_comparison_is_drawn(tmp_path):
+    path = tmp_path / "comparison.pdf"
+    assert compare(*AGE, "--plot", str(path)).exit_code == 0
+    assert path.read_bytes().startswith(b"%PDF")
+
+
+def test_json_and_csv_together_are_a_usage_error():
+    result = compare(*AGE, "--json", "--csv")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: --csv must not be given with --json.\n"
+
+
+def test_a_bad_delta_is_named():
+    result = compare(*AGE, "--delta", "1")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: --delta must be below 1, got delta=1.0.\n"

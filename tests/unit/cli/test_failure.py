@@ -1,0 +1,92 @@
+import errno
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from inbounds.cli.app import app
+from inbounds.cli.failure import InputError, UsageError, exit_code_of, in_options
+from inbounds.errors import ArgumentError, CertificateError
+
+
+def raiser(error):
+    def command():
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (UsageError("--a must not be given."), 2, "--a must not be given."),
+        (ArgumentError("epsilon must be positive."), 2, "--epsilon must be positive."),
+        (CertificateError("not proved."), 1, "not proved."),
+        (InputError("line 3 must be a number."), 1, "line 3 must be a number."),
+        (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), 1, "x.csv: No such file."),
+        (TimeoutError(), 1, "TimeoutError."),
+        (
+            ModuleNotFoundError("no", name="matplotlib"),
+            1,
+            "this needs the package 'matplotlib', which cannot be imported.",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_an_error_is_one_line_and_a_code(capsys, error, code, line):
+    assert exit_code_of(raiser(error)) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"Error: {line}\n"
+
+
+def test_an_unexpected_error_shows_its_place_and_not_its_message(capsys):
+    assert exit_code_of(raiser(ValueError("could not convert 'secret 77'"))) == 1
+    text = capsys.readouterr().err
+    assert text.startswith("Error: unexpected ValueError in test_failure.py, line ")
+    assert text.count("\n") == 1
+    assert "77" not in text.replace(text.split("line ")[1].split(".")[0], "")
+    assert "secret" not in text
+
+
+def test_an_integer_result_is_the_exit_code():
+    assert exit_code_of(lambda: 130) == 130
+    assert exit_code_of(lambda: None) == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("delta must be below 1.", "--delta must be below 1."),
+        ("upper must be above lower.", "--bounds: upper must be above lower."),
+        ("domain must have widths.", "--bounds: domain must have widths."),
+        ("deltas are fine.", "deltas are fine."),
+        (
+            "sensitivity must bound each.\nHint: use PerCoordinate([...]) or LInf(...).",
+            "--sensitivity must bound each. "
+            "Hint: use --sensitivity once per coordinate or --norm linf.",
+        ),
+    ],
+)
+def test_library_errors_are_said_in_options(message, said):
+    assert in_options(message) == said
+
+
+def test_an_interrupt_is_code_130(monkeypatch):
+    args = ["reproduce", "table1", "--json"]
+    monkeypatch.setattr("inbounds.analysis.reproduction.table1", raiser(KeyboardInterrupt()))
+    assert CliRunner().invoke(app, args).exit_code == 130
+
+
+def test_an_error_in_a_command_leaves_standard_output_empty(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError(json.dumps({"value": "secret"}))
+
+    monkeypatch.setattr("inbounds.mechanisms.bounded_gaussian.BoundedGaussian.release", fail)
+    args = ["release", "--bounds", "0:9", "--sensitivity", "1", "--epsilon", "1", "4.25"]
+    result = CliRunner().invoke(app, args)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "unexpected RuntimeError" in result.stderr
+    assert "secret" not in result.stderr
+    assert "4.25" not in result.stderr

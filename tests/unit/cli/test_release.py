@@ -1,0 +1,186 @@
+import json
+from contextlib import nullcontext
+from io import BytesIO
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import inbounds as ib
+from inbounds.cli import arguments
+from inbounds.cli.app import app
+from inbounds.cli.release import statement
+
+AGE = ["--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1"]
+SURE = ["--bounds", "0:120", "--sensitivity", "1", "--epsilon", "1e9"]  # hardly any noise
+GRAPH = ["--bounds", "0:10", "--bounds", "1:9", "--sensitivity", "4", "--sensitivity", "2"]
+
+
+def release(*args, **options):
+    return CliRunner().invoke(app, ["release", *args], **options)
+
+
+def numbers(text):
+    return [float(line) for line in text.splitlines()]
+
+
+def test_a_value_is_answered_within_bounds():
+    result = release(*AGE, "41.3")
+    assert result.exit_code == 0
+    (answer,) = numbers(result.stdout)
+    assert 0 <= answer <= 120
+    assert result.stderr == "Privacy: 1 release at epsilon=1.\n"
+
+
+def test_answers_come_in_the_order_of_the_values():
+    result = release(*SURE, "100", "-7", "41.5", "1e2")
+    assert numbers(result.stdout) == pytest.approx([100, 0, 41.5, 100], abs=0.1)
+    assert result.stderr.startswith("Privacy: 4 releases at epsilon=1e+09 each; together 4 times")
+
+
+def test_repeated_runs_differ():
+    assert len({release(*AGE, "60").stdout for _ in range(4)}) == 4  # a clash: below 1e-6
+
+
+def test_a_step_gives_whole_numbers():
+    lines = release(*AGE, "--step", "1", "41", "42").stdout.splitlines()
+    assert all(line.isdigit() for line in lines)
+    assert len(lines) == 2
+
+
+def test_a_row_is_one_joint_release():
+    result = release(*GRAPH, "--epsilon", "1e9", "--scaling", "width", "2.5,4.0", "-3,8")
+    rows = [list(map(float, line.split(","))) for line in result.stdout.splitlines()]
+    assert rows == [pytest.approx([2.5, 4], abs=0.1), pytest.approx([0, 8], abs=0.1)]
+    assert result.stderr.startswith(
+        "Privacy: 2 joint releases of 2 coordinates at epsilon=1e+09 each"
+    )
+
+
+def test_a_file_is_read_and_a_file_written(tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.txt"
+    source.write_text("name,age\nDoe,41\nRoe,7\n")
+    options = ["--input", str(source), "--column", "age", "--output", str(target)]
+    result = release(*SURE, *options)
+    assert result.stdout == ""
+    assert numbers(target.read_text()) == pytest.approx([41, 7], abs=0.1)
+
+
+@pytest.mark.parametrize("option", [[], ["--input", "-"]])
+def test_standard_input_is_read(option):
+    result = release(*SURE, *option, "--output", "-", input="3\r\n4\r\n\r\n")
+    assert numbers(result.stdout) == pytest.approx([3, 4], abs=0.1)
+
+
+def test_json_holds_answers_and_what_they_cost():
+    result = release(*SURE, "--json", "5", "6", "--mechanism", "clamped-laplace")
+    found = json.loads(result.stdout)
+    assert found["answers"] == pytest.approx([5, 6], abs=0.1)
+    assert found["releases"] == 2
+    assert found["privacy_of_each"] == {"epsilon": 1e9}
+    assert found["mechanism"].startswith("ClampedLaplace")
+
+
+def test_no_value_costs_nothing():
+    result = release(*AGE, input="")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "Privacy: no value, no release, nothing spent.\n"
+
+
+@pytest.mark.parametrize("bad", ["secret", "nan", "-inf", "4,5", "", "-x", "--=77"])
+def test_a_bad_argument_is_a_usage_error_that_does_not_show_it(bad):
+    result = release(*AGE, "12.5", bad)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert "value" in result.stderr
+    assert "12.5" not in result.stderr
+    assert not bad or bad not in result.stderr
+
+
+def test_a_misspelt_option_is_named_without_what_follows():
+    result = release(*AGE, "--stepp=33.5", "41.5")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: no such option: --stepp.\n"
+
+
+@pytest.mark.parametrize("extra", [["--input", "x.csv"], ["--column", "age"]])
+def test_values_and_a_source_are_too_much(extra):
+    result = release(*AGE, *extra, "41.5")
+    assert result.exit_code == 2
+    assert f"{extra[0]} must not be given with values" in result.stderr
+
+
+def test_a_bad_line_of_a_file_stops_everything(tmp_path):
+    source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("1\n2\nsecret\n")
+    target.write_text("old")
+    for options in ([], ["--output", str(target)], ["--json"]):
+        result = release(*AGE, "--input", str(source), *options)
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert result.stderr == "Error: line 3 must be a finite number, as in 41.3.\n"
+    assert target.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_missing_file_is_a_failure_that_names_it():
+    result = release(*AGE, "--input", "missing.txt")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: missing.txt: No such file or directory.\n"
+
+
+class Pipe(BytesIO):
+    def seekable(self):
+        return False
+
+
+@pytest.fixture
+def pipe(monkeypatch):
+    """Standard input that cannot be read twice, and blocks of two values."""
+
+    def opened(_):
+        return nullcontext(Pipe(b"1\n2\n3\n4\n5\nsecret\n7\n"))
+
+    monkeypatch.setattr("inbounds.cli.release.opened", opened)
+    monkeypatch.setattr("inbounds.cli.release._BLOCK", 2)
+
+
+@pytest.mark.usefixtures("pipe")
+def test_a_bad_line_of_a_pipe_leaves_what_was_printed_accounted_for():
+    result = release(*AGE)
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 4
+    spent, error = result.stderr.splitlines()
+    assert spent.startswith("Stopped early. Privacy: 4 releases at epsilon=1 each")
+    assert error == "Error: line 6 must be a finite number, as in 41.3."
+
+
+@pytest.mark.usefixtures("pipe")
+@pytest.mark.parametrize("held", ["--output", "--json"])
+def test_a_bad_line_of_a_pipe_costs_nothing_where_answers_are_held_back(tmp_path, held):
+    target = tmp_path / "out.txt"
+    result = release(*AGE, held, *([str(target)] if held == "--output" else []))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr == "Error: line 6 must be a finite number, as in 41.3.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("pipe")
+def test_a_device_holds_nothing_back():
+    result = release(*AGE, "--output", "/dev/null")
+    assert "Privacy: 4 releases" in result.stderr
+
+
+def test_blocks_give_as_many_answers_as_values(monkeypatch):
+    monkeypatch.setattr("inbounds.cli.release._BLOCK", 3)
+    values = np.linspace(0, 120, 10)
+    result = release(*SURE, input="\n".join(map(repr, values.tolist())))
+    assert numbers(result.stdout) == pytest.approx(values, abs=0.1)
+
+
+def test_the_statement_counts_and_names_the_guarantee():
+    m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
+    text = statement(m, arguments.Privacy(None, None, 0.5), 3)
+    assert text.startswith("Privacy: 3 releases at rho=0.5 each; together 3 times that")

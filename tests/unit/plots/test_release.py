@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+import inbounds as ib
+from inbounds.plots.release import marginal, release_figure
+
+GAUSSIAN = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.0)
+CLAMPED = ib.ClampedLaplace(ib.Box(0, 120), 20, scale=20.0)
+JOINT = ib.BoundedGaussian(ib.Box([0, 1], [10, 9]), 1, sigma=[2.0, 3.0])
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_by_default_both_bounds_and_the_middle_are_drawn():
+    figure = release_figure(GAUSSIAN)
+    assert legend(figure.axes[0]) == ["value 0", "value 60", "value 120"]
+    assert figure.get_suptitle() == "Answers of BoundedGaussian on Box(0, 120), sigma = 16"
+    assert figure.axes[0].get_ylabel() == "density of the answer"
+    assert figure.axes[1].get_xlabel() == "answer"
+
+
+def test_the_curves_are_densities_and_the_bars_95_percent_intervals():
+    top, bottom = release_figure(GAUSSIAN, [10.0, 70.0]).axes
+    for line, value in zip(top.get_lines(), (10.0, 70.0), strict=True):
+        x, y = line.get_data()
+        np.testing.assert_array_equal(y, GAUSSIAN.pdf(x, value))
+        assert value in x  # the peak is not cut off
+        assert np.trapezoid(y, x) == pytest.approx(1, abs=1e-4)
+    bars = [line.get_xdata() for line in bottom.get_lines()][::2]
+    for (low, high), value in zip(bars, (10.0, 70.0), strict=True):
+        held = GAUSSIAN.cdf(high, value) - GAUSSIAN.cdf(low, value)
+        assert held == pytest.approx(0.95, abs=1e-9)
+
+
+def test_an_answer_is_marked_in_both_panels():
+    top, bottom = release_figure(GAUSSIAN, 60.0, answer=41.3).axes
+    assert legend(top) == ["value 60", "answer 41.3"]
+    assert set(top.get_lines()[-1].get_xdata()) == {41.3}
+    assert set(bottom.get_lines()[-1].get_xdata()) == {41.3}
+
+
+def test_one_value_is_shown_close_up_and_never_beyond_an_answer():
+    narrow = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=1.0)
+    low, high = release_figure(narrow, 60.0).axes[1].get_xlim()
+    assert 50 < low < 56.5
+    assert 63.5 < high < 70
+    assert release_figure(narrow, 60.0, answer=100.0).axes[1].get_xlim()[1] > 100
+
+
+def test_atoms_stand_on_an_axis_of_probabilities():
+    twin = release_figure(CLAMPED, [5.0]).axes[2]
+    assert twin.get_ylabel() == "probability of a bound itself"
+    masses = [line.get_ydata()[0] for line in twin.get_lines()]
+    assert masses == pytest.approx(CLAMPED.mass_at_bounds(5.0))
+    assert len(release_figure(GAUSSIAN, [5.0]).axes) == 2  # truncated noise has none
+
+
+def test_the_density_beside_an_atom_does_not_drop_to_zero():
+    _, y = release_figure(CLAMPED, [5.0]).axes[0].get_lines()[0].get_data()
+    assert y.min() > 0
+    assert y[0] == pytest.approx(np.exp(-5 / 20) / 40, rel=1e-6)
+
+
+def test_each_coordinate_of_a_box_has_a_panel_of_its_own():
+    figure = release_figure(JOINT, [[2.0, 3.0], [8.0, 5.0]], answer=[4.0, 6.0])
+    assert [axes.get_xlabel() for axes in figure.axes[2:4]] == [
+        "answer, coordinate 1",
+        "answer, coordinate 2",
+    ]
+    assert legend(figure.axes[1]) == ["value 3", "value 5", "answer 6"]
+    x, y = figure.axes[1].get_lines()[0].get_data()
+    joint = np.column_stack([np.full_like(x, 2.0), x])
+    np.testing.assert_allclose(y, JOINT.pdf(joint, [2.0, 3.0])[:, 1], rtol=1e-12)
+
+
+def test_of_many_coordinates_three_are_drawn():
+    m = ib.BoundedGaussian(ib.Box([0] * 50, 1), 1, sigma=1.0)
+    figure = release_figure(m)
+    assert len(figure.axes) == 6
+    assert "a box of 50 coordinates" in figure.get_suptitle()
+
+
+def test_a_marginal_has_the_law_of_its_coordinate():
+    one = marginal(JOINT, 1)
+    assert (one.domain, one.sigma) == (ib.Box(1, 9), 3.0)
+    assert one.cdf(2.0, 5.0) == JOINT.cdf([2.0, 2.0], [5.0, 5.0])[1]
+    assert marginal(GAUSSIAN, 0) is GAUSSIAN
+
+
+def test_the_title_warns_of_rounding():
+    m = ib.BoundedGaussian(ib.Box(0, 120, step=1), 1, sigma=10.0)
+    assert release_figure(m).get_suptitle().endswith("(before rounding to the step)")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "values", "answer", "message"),
+    [
+        (GAUSSIAN, [1.0, 2.0, 3.0, 4.0, 5.0], None, "values must be 1 to 4 of them, got 5"),
+        (GAUSSIAN, [], None, "values must be 1 to 4 of them, got 0"),
+        (GAUSSIAN, None, [1.0, 2.0], "answer must be one answer"),
+        (JOINT, [1.0], None, "values must have a last axis of length 2"),
+        (JOINT, None, 1.0, "answer must have a last axis of length 2"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(mechanism, values, answer, message):
+    with pytest.raises(ib.ArgumentError, match=message):
+        release_figure(mechanism, values, answer)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_figure_saves(tmp_path, kind):
+    release_figure(CLAMPED, answer=3.0).savefig(tmp_path / f"figure.{kind}")
+    assert (tmp_path / f"figure.{kind}").stat().st_size > 10_000
