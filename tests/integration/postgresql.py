@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 _MISSING = (
@@ -27,24 +28,53 @@ def binaries() -> Path:
     raise FileNotFoundError(_MISSING)
 
 
+@dataclass(frozen=True)
+class Server:
+    """A running server, reached through a socket in its own folder only."""
+
+    binaries: Path
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return f"postgresql+psycopg://tester@/postgres?host={self.folder}"
+
+    def create(self) -> None:
+        options = ("-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        _run(self.folder, self.binaries / "initdb", "-D", self._data, *options)
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -c listen_addresses=''"
+        self._control("-l", str(self.folder / "log"), "-o", options, "start")
+
+    def crash(self) -> None:
+        """Stop at once, without writing anything that is not on disk yet."""
+        self._control("-m", "immediate", "stop")
+
+    def _control(self, *options: str) -> None:
+        _run(self.folder, self.binaries / "pg_ctl", "-D", self._data, "-w", *options)
+
+    @property
+    def _data(self) -> str:
+        return str(self.folder / "data")
+
+
 @contextmanager
-def server() -> Iterator[str]:
-    """Start a server that only listens on a socket in a new folder, and give its URL."""
-    bin_ = binaries()
+def server() -> Iterator[Server]:
+    """Start a server in a new folder, and throw both away in the end."""
+    found = binaries()
     # Short, because the path of a socket may have no more than about 100 characters.
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    running = Server(found, folder)
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
-        data = str(folder / "data")
-        _run(folder, bin_ / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8")
-        options = f"-k {folder} -c listen_addresses=''"
-        log = str(folder / "log")
-        _run(folder, bin_ / "pg_ctl", "-D", data, "-w", "-l", log, "-o", options, "start")
+        running.create()
+        running.start()
         try:
-            yield f"postgresql+psycopg://tester@/postgres?host={folder}"
+            yield running
         finally:
-            _run(folder, bin_ / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+            running.crash()
     finally:
         shutil.rmtree(folder)
 

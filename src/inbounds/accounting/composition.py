@@ -29,7 +29,7 @@ from inbounds.loss import PrivacyLoss
 
 Curve = Callable[[float], float]
 Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
-_CLOSE = 1e-9  # relative: where the search for an epsilon stops
+_CLOSE = 1e-12  # relative: where the search for an epsilon stops
 _MOST = 10**15  # releases alike
 _UP = 1 + 2.0**-45  # covers the rounding of sums
 

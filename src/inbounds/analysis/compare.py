@@ -210,7 +210,7 @@ def compare(
     named = dict(calibrations(domain, sensitivity, epsilon, delta))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
-        Contender(name, m, Error.of(m), epsilon_at(m, delta), _below(m, liu))
+        Contender(name, m, Error.of(m), min(epsilon, epsilon_at(m, delta)), _below(m, liu))
         for name, m in named.items()
     ]
     contenders.sort(key=lambda contender: contender.error.average_rmse)

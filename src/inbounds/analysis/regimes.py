@@ -133,7 +133,8 @@ def _grid(name: str, given: Iterable[float]) -> Floats:
 def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, int]]:
     cells: Iterable[tuple[int, int]] = list(np.ndindex(rows, columns))
     if progress:
+        from rich.console import Console  # noqa: PLC0415 - optional
         from rich.progress import track  # noqa: PLC0415 - optional
 
-        cells = track(cells, description="Regimes")
+        cells = track(cells, description="Regimes", console=Console(stderr=True))
     yield from cells

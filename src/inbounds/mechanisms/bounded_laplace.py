@@ -98,14 +98,13 @@ class BoundedLaplace(Mechanism):
         >>> BoundedLaplace(Box(0, 1), 0.1, scale=0.5).certificate().check()
         """
         loss, reach, size = self._pure_loss(), self._reach, self.domain.dimension
+        caps = np.where(reach.caps < self.domain.widths, reach.caps, np.inf)  # widths are rounded
         proof = certify(
             law="laplace",
             lower=np.broadcast_to(self.domain.lower, size),
             upper=np.broadcast_to(self.domain.upper, size),
             scale=self._scales,
-            caps=np.where(
-                reach.caps < self.domain.widths, reach.caps, np.inf
-            ),  # not a rounded width
+            caps=caps,
             order=reach.order,
             radius=reach.radius,
             change=loss.change,

@@ -95,6 +95,17 @@ def test_the_certificate_is_written_and_proves_itself(tmp_path):
     assert proof.epsilon <= 1
 
 
+def test_a_proof_that_fails_its_check_is_a_failure(monkeypatch, tmp_path):
+    def refuse(_):
+        raise ib.CertificateError("not proved.")
+
+    monkeypatch.setattr(ib.Certificate, "check", refuse)
+    result = calibrate(*AGE, "--certificate", str(tmp_path / "proof.json"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: not proved.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_certificate_that_does_not_exist_is_a_usage_error(tmp_path):
     path = tmp_path / "proof.json"
     result = calibrate(*AGE, "--mechanism", "clamped-laplace", "--certificate", str(path))

@@ -133,3 +133,26 @@ def test_extreme_arguments_give_probabilities(u: float, share: float, epsilon: f
     assert ((slope > 0) & (slope < u)).all()
     delta = divergence.delta_of_cells(u, gamma, epsilon, s, slope)
     assert ((delta >= 0) & (delta <= 1)).all()
+
+
+def test_delta_stays_tight_where_exp_of_epsilon_overflows() -> None:
+    """With γ = u the pair is (0, u), H is u/2 and δ = F_0(z) - ∫φ(v)exp(-u(z-v))dv/Φ₀(u)."""
+    u, z = 60.0, 1e-3
+    epsilon = u * (u / 2 - z)
+    assert epsilon > 1700
+    s = np.array([0.0])
+    found = float(divergence.delta_of_cells(u, u, epsilon, s, divergence.mean_slope(u, u, s))[0])
+    with mp.workdps(40):
+        edge = mpf(u) / 2 - mpf(epsilon) / u
+        truth = 2 * mp.quad(lambda v: mp.npdf(v) * (1 - mp.exp(-u * (edge - v))), [0, edge])
+        assert truth <= found <= truth * (1 + mpf(10) ** -4)
+
+
+@pytest.mark.parametrize("u", [0.01, 1.0, 8.0, 60.0])
+def test_the_variance_changes_no_faster_than_self_concordance_allows(u: float) -> None:
+    """|d ln Var/dt| <= 2 √Var: what makes the bracket of a Rényi divergence a bound."""
+    t = np.linspace(-20 / min(u, 1), u / 2, 4001)
+    var = divergence.variance(u, t)
+    slope = np.diff(np.log(var)) / np.diff(t)
+    assert (np.abs(slope) <= 2 * np.sqrt(var[1:]) + 1e-9).all()
+    assert (np.abs(slope) / np.sqrt(var[1:])).max() > 1.5  # nearly reached far outside

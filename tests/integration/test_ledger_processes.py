@@ -1,0 +1,66 @@
+"""Processes that share a ledger on a file never overdraw it; killing them loses no charge."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from inbounds.accounting.cost import Amount
+from inbounds.accounting.ledger import Ledger
+
+from . import workers
+
+ROUNDS = 20
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "budget.db"
+
+
+def test_processes_that_race_spend_exactly_the_budget(path: Path) -> None:
+    processes = [workers.start("race", path) for _ in range(4)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    results = [workers.finish(process) for process in processes]
+    assert [(code, errors) for code, _, errors in results] == [(0, "")] * 4
+    assert sum(int(output) for _, output, _ in results) == 30
+    ledger = Ledger(path)
+    assert ledger.remaining("survey") == Amount(epsilon=0.0)
+    assert len(ledger.records("survey")) == 30
+    ledger.verify("survey")
+
+
+def test_a_process_killed_before_the_draw_has_paid_and_got_nothing(path: Path) -> None:
+    Ledger(path).open("survey", epsilon=3.0)
+    assert workers.finish(workers.start("die_at_the_draw", path)) == (-9, "", "")
+    (record,) = Ledger(path).records("survey")
+    assert record["epsilon"] == pytest.approx(0.5)
+    Ledger(path).verify("survey")
+
+
+def test_forked_processes_share_a_ledger_but_no_connection(path: Path) -> None:
+    Ledger(path).open("survey", epsilon=3.0)
+    assert workers.finish(workers.start("inherit", path)) == (0, "30", "")
+    assert len(Ledger(path).records("survey")) == 30
+    Ledger(path).verify("survey")
+
+
+def test_killing_processes_corrupts_nothing_and_loses_no_charge(path: Path) -> None:
+    Ledger(path).open("survey", epsilon=1e6)
+    code, output, errors = workers.finish(workers.start("killed_while_charging", path, ROUNDS))
+    assert (code, errors) == (0, "")
+    acknowledged = output.split()
+    assert len(acknowledged) >= ROUNDS
+    ledger = Ledger(path)
+    labels = [record["label"] for record in ledger.records("survey")]
+    assert set(acknowledged) <= set(labels)
+    # A charge may be made and not be acknowledged any more, once per process.
+    assert len(labels) - len(acknowledged) <= ROUNDS
+    assert len(set(labels)) == len(labels)
+    ledger.verify("survey")
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
