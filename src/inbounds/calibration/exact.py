@@ -24,6 +24,7 @@ from inbounds.calibration.waterfill import (
     with_best_multiplier,
     worst_change,
 )
+from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
 from inbounds.sensitivity import Reach
@@ -56,7 +57,11 @@ def smallest_sigma(
 ) -> tuple[Floats, PureLoss]:
     """Return the smallest multiple of `shape` whose epsilon is at most `epsilon`."""
     if widths.size == 1:
-        sigma = np.array([interval_sigma(float(widths[0]), float(reach.caps[0]), epsilon)])
+        unit = math.ldexp(1.0, math.frexp(float(widths[0]))[1] - 1)  # squares stay in range
+        width, change = float(widths[0]) / unit, float(reach.caps[0]) / unit
+        sigma = np.array([interval_sigma(width, change, epsilon) * unit])
+        if not 0 < sigma[0] < math.inf:
+            raise ArgumentError(f"epsilon must leave sigma within doubles, got epsilon={epsilon!r}.")
         return sigma, pure_loss(widths, reach, sigma)
     problem = _Problem.of(widths, reach, shape)
     found = problem.smallest_scale(epsilon)

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from inbounds import __version__
-from inbounds.cli import calibrate, compare, regimes, release, reproduce
+from inbounds.cli import calibrate, compare, ledger, regimes, release, reproduce
 from inbounds.cli.failure import exit_code_of
 
 
@@ -34,6 +34,7 @@ app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options":
     release.release
 )
 app.add_typer(reproduce.app, name="reproduce")
+app.add_typer(ledger.app, name="ledger")
 app.command(epilog=regimes.EXAMPLES)(regimes.regimes)
 
 

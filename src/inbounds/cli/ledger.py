@@ -11,32 +11,9 @@ from inbounds.cli import arguments, output
 if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
 
-EXAMPLES = r"""
-[bold]Examples[/bold]
-
-Give a dataset its budget, once and for all, and see what is left:
-
-$ inbounds ledger open survey-2026 --ledger budget.db --epsilon 3
-
-$ inbounds ledger show --ledger budget.db
-
-Charge for something that was released elsewhere, and list all charges:
-
-$ inbounds ledger spend survey-2026 --ledger budget.db \
-  --epsilon 0.1 --label "mean age"
-
-$ inbounds ledger history survey-2026 --ledger budget.db
-
-Check the history, and that it goes on from where it was last month:
-
-$ inbounds ledger verify survey-2026 --ledger budget.db \
-  --expected-head 5489b970...
-"""
-
 app = typer.Typer(
     no_args_is_help=True,
     help="Keep the privacy budgets of datasets, in a file or on a PostgreSQL server.",
-    epilog=EXAMPLES,
 )
 
 Place = Annotated[
@@ -54,7 +31,12 @@ Delta = Annotated[float | None, typer.Option(help="Delta that goes with --epsilo
 Rho = Annotated[float | None, typer.Option(help="Zero-concentrated, in place of --epsilon.")]
 
 
-@app.command("open")
+@app.command(
+    "open",
+    epilog="[bold]Examples[/bold]"
+    "\n\n$ inbounds ledger open survey-2026 --ledger budget.db --epsilon 3"
+    "\n\n$ inbounds ledger open census --ledger budget.db --epsilon 1 --delta 1e-6",
+)
 def open_(
     dataset: Dataset,
     *,
@@ -74,7 +56,11 @@ def open_(
     _tell(opened, dataset, json)
 
 
-@app.command()
+@app.command(
+    epilog="[bold]Examples[/bold]"
+    "\n\n$ inbounds ledger show --ledger budget.db"
+    "\n\n$ inbounds ledger show survey-2026 --ledger budget.db --json",
+)
 def show(
     dataset: Annotated[
         str | None, typer.Argument(metavar="[DATASET]", help="Only this dataset.")
@@ -95,7 +81,9 @@ def show(
         output.show(_table(columns, shown))
 
 
-@app.command()
+@app.command(
+    epilog="[bold]Examples[/bold]\n\n$ inbounds ledger history survey-2026 --ledger budget.db",
+)
 def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) -> None:
     """List every charge, and what all had cost by then."""
     records = _ledger(ledger).records(dataset)
@@ -106,7 +94,10 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
         output.show(_table((*columns, "cumulative"), records))
 
 
-@app.command()
+@app.command(
+    epilog="[bold]Examples[/bold]"
+    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.1 --label survey",
+)
 def spend(
     dataset: Dataset,
     *,
@@ -124,7 +115,11 @@ def spend(
     _tell(opened, dataset, json)
 
 
-@app.command()
+@app.command(
+    epilog="[bold]Examples[/bold]"
+    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db"
+    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db --expected-head 5489b970…",
+)
 def verify(
     dataset: Dataset,
     *,

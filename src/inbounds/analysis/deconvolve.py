@@ -1,0 +1,353 @@
+"""Reading a private column: the distribution of the true values behind many private answers.
+
+Only answers are read, so this costs no privacy. Certificate and limits:
+docs/proofs/deconvolution.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats, short
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.mechanisms.mechanism import Mechanism, like
+from inbounds.numerics.response import bending, fit
+from inbounds.sampling.grid import Grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Statistic = Literal["mean", "variance", "median"] | float
+
+_FINER = 4  # cells of answers in a cell of true values
+_NODES = np.linspace(0, 1, 9)  # true values that stand for their cell
+_NODE_WEIGHTS = np.array([0.5, *[1.0] * 7, 0.5]) / 8
+_BLOCK = 1 << 20  # answers counted together
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Deconvolution:
+    """A distribution of true values: `weights` on the cells between `edges`, even within a cell.
+
+    Attributes
+    ----------
+    mechanism
+        What the answers came from.
+    edges, weights
+        Cells of true values and their shares, which sum to one.
+    private
+        Shares of the answers themselves in the same cells, for comparison.
+    count
+        How many answers were read.
+    gap
+        Nats by which the objective of another distribution could be higher, at most.
+    replicates
+        Weights recovered from resampled answers, one row each: the bootstrap.
+    """
+
+    mechanism: Mechanism
+    edges: Floats
+    weights: Floats
+    private: Floats
+    count: int
+    gap: float
+    replicates: Floats
+
+    @property
+    def values(self) -> Floats:
+        """The middles of the cells."""
+        middles: Floats = (self.edges[1:] + self.edges[:-1]) / 2
+        return middles
+
+    @property
+    def mean(self) -> float:
+        """The mean of the true values."""
+        return float(self._statistic("mean", self.weights))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the true values, that within cells included."""
+        return float(self._statistic("variance", self.weights))
+
+    def cdf(self, x: Any) -> Any:
+        """Return the share of true values that are at most `x`."""
+        return like(np.interp(_check.public_values(x=x), self.edges, _cumulative(self.weights)))
+
+    def quantile(self, q: Any) -> Any:
+        """Return the value that a share `q` of the true values does not exceed."""
+        return like(self._quantile(_levels(q), self.weights))
+
+    def histogram(self, bins: Any) -> tuple[Floats, Floats]:
+        """Return the shares of the true values in `bins`, a number of them or edges, and edges.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+        >>> result = deconvolve(m.release([0.1] * 500 + [0.7] * 500), m, bootstrap=0)
+        >>> shares, edges = result.histogram(2)
+        >>> edges.tolist(), bool(0.2 < shares[0] < 0.8)
+        ([0.0, 0.5, 1.0], True)
+        """
+        if isinstance(bins, int | np.integer):
+            bins = np.linspace(self.edges[0], self.edges[-1], _whole(2, bins=bins) + 1)
+        edges = _check.public_values(bins=bins)
+        return np.diff(self.cdf(edges)), edges
+
+    def standard_error(self, statistic: Statistic) -> float:
+        """Return the standard deviation of a statistic over the bootstrap; see `interval`."""
+        return float(np.std(self._resampled(statistic), ddof=1))
+
+    def interval(self, statistic: Statistic, level: float) -> tuple[float, float]:
+        """Return the central bootstrap interval of a statistic.
+
+        It speaks of chance in the noise and in who is in the table, not of the bias of smoothing.
+
+        Parameters
+        ----------
+        statistic
+            "mean", "variance", "median", or a number between 0 and 1: that quantile.
+        level
+            Share of the bootstrap inside.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+        >>> result = deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=50)
+        >>> low, high = result.interval("mean", 0.95)
+        >>> 0 < low < result.mean < high < 1
+        True
+        """
+        level = _check.within(0, 1, level=level)
+        ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
+        return float(ends[0]), float(ends[1])
+
+    def plot(self, raw: Any = None) -> Figure:
+        """Draw the answers and the distribution behind them; needs matplotlib.
+
+        `raw` are the true values, for a demonstration. A figure that shows them is not private.
+        """
+        from inbounds.plots.deconvolution import deconvolution_figure  # noqa: PLC0415 - optional
+
+        return deconvolution_figure(self, raw)
+
+    def _resampled(self, statistic: Statistic) -> Floats:
+        if len(self.replicates) < 2:
+            raise ArgumentError("Errors need a bootstrap.\nHint: deconvolve(..., bootstrap=200)")
+        return np.array([self._statistic(statistic, weights) for weights in self.replicates])
+
+    def _statistic(self, statistic: Statistic, weights: Floats) -> Any:
+        if not isinstance(statistic, str):
+            return self._quantile(_levels(statistic), weights)
+        name = _check.one_of(("mean", "variance", "median"), statistic=statistic)
+        if name == "median":
+            return self._quantile(np.asarray(0.5), weights)
+        mean = weights @ self.values
+        if name == "mean":
+            return mean
+        return weights @ ((self.values - mean) ** 2 + np.diff(self.edges) ** 2 / 12)
+
+    def _quantile(self, level: Floats, weights: Floats) -> Any:
+        return np.interp(level, _cumulative(weights), self.edges)
+
+    def __repr__(self) -> str:
+        shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"
+        return f"Deconvolution({self.mechanism!r}, count={self.count}, {shown})"
+
+
+def deconvolve(
+    outputs: Any,
+    mechanism: Mechanism,
+    *,
+    counts: Any = None,
+    bins: int = 64,
+    smooth: float = 1.0,
+    bootstrap: int = 200,
+    rng: np.random.Generator | None = None,
+    progress: bool = False,
+) -> Deconvolution:
+    """Return the most plausible distribution of the true values behind private answers.
+
+    Plain maximum likelihood (``smooth=0``) answers in a few sharp spikes when the noise is high.
+    The default charges 1 nat of log-likelihood for the curvature of a bell whose standard deviation
+    is a tenth of the box, whatever the number of answers, so that many answers outweigh it. It
+    was chosen by measurement: on ages, exponential, uniform, beta, two-humped and spiked columns
+    of 10³ to 10⁶ rows it is several times closer to the truth than ``smooth=0``, and within a
+    factor of two of the best value wherever that is. Columns of a few exact values are the
+    exception: make it smaller for them.
+
+    Parameters
+    ----------
+    outputs
+        Answers of an interval mechanism, one for each person: an array, a pandas, Polars or
+        Arrow column, or an iterator of such chunks, which need not fit in memory together.
+    mechanism
+        The mechanism they came from.
+    counts
+        How often each of `outputs` was given, if they are distinct answers with counts.
+    bins
+        Cells of true values at most. On a box with `step` a cell holds whole steps.
+    smooth
+        The price of curvature: penalised likelihood, of which 0 is the unpenalised one.
+    bootstrap
+        Columns of answers to draw from those seen, for `interval` and `standard_error`.
+    rng
+        Where the bootstrap's randomness comes from. It protects nobody, so any will do.
+    progress
+        Whether to show a progress bar of the bootstrap on stderr; needs rich.
+
+    Guarantees
+    ----------
+    A function of `outputs` and public parameters: post-processing, at no cost of privacy. No
+    distribution on the cells has a penalised log-likelihood more than `gap` nats higher.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> from inbounds.data import load_anes96
+    >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 120, epsilon=4.0)
+    >>> answers = m.release(load_anes96()["age"])
+    >>> result = deconvolve(answers, m)
+    >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
+    (True, True)
+    """
+    cells = _Cells.of(mechanism, _whole(2, bins=bins))
+    smooth = _check.not_negative(smooth=smooth)
+    seen = cells.count(outputs, counts)
+    response = cells.response(mechanism)
+    penalty = smooth * bending(np.diff(cells.edges))
+    best = fit(response, seen, penalty)
+    draws = _resamples(seen, _whole(0, bootstrap=bootstrap), rng)
+    replicates = [fit(response, d, penalty).weights for d in _tracked(draws, progress)]
+    private = np.bincount(cells.home, seen, len(best.weights)) / seen.sum()
+    return Deconvolution(
+        mechanism,
+        cells.edges,
+        best.weights,
+        private,
+        int(seen.sum()),
+        best.gap,
+        np.array(replicates).reshape(-1, len(best.weights)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Cells of true values between `edges`, and of answers: cell j ends at ``cuts[j]``, included.
+
+    `home` says which cell of true values each cell of answers lies in.
+    """
+
+    edges: Floats
+    cuts: Floats
+    atoms: bool  # the first and the last cell of answers are the bounds alone
+
+    @classmethod
+    def of(cls, mechanism: object, bins: int) -> _Cells:
+        if not isinstance(mechanism, Mechanism):
+            raise ArgumentTypeError(f"mechanism must be a mechanism, got mechanism={mechanism!r}.")
+        box = mechanism.domain
+        if not box.is_interval:
+            raise ArgumentError(f"mechanism must be one of an interval, got {box!r}.")
+        lower, upper = float(box.lower), float(box.upper)
+        clamped = mechanism.mass_at_bounds(lower)[0] > 0
+        if box.steps[0] is None:
+            cuts = np.linspace(lower, upper, _FINER * bins + 1)
+            if clamped:
+                inner = [lower, *cuts[1:-1], np.nextafter(upper, lower)]
+                return cls(cuts[::_FINER], np.array(inner), atoms=True)
+            return cls(cuts[::_FINER], cuts[1:-1], atoms=False)
+        grid = Grid.fit(lower, upper, box.steps[0], 1.0)
+        group = math.ceil((grid.intervals + 1) / bins)
+        ends, finer = (np.arange(g, grid.intervals + 1, g) for g in (group, max(1, group // _FINER)))
+        if clamped:  # the bounds' steps by themselves
+            finer = np.union1d(finer, [1, grid.intervals])
+        half, spacing = lower - float(grid.spacing) / 2, float(grid.spacing)
+        finer = np.union1d(finer, ends)
+        return cls(np.array([lower, *(half + spacing * ends), upper]), half + spacing * finer, False)
+
+    @property
+    def home(self) -> Any:
+        after = np.append(self.cuts, np.inf)
+        return np.clip(np.searchsorted(self.edges, after) - 1, 0, len(self.edges) - 2)
+
+    def count(self, outputs: Any, counts: Any) -> Floats:
+        """Count the answers in every cell of answers."""
+        total = np.zeros(len(self.cuts) + 1)
+        for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
+            answers = _check.public_values(outputs=chunk).ravel()
+            times = None if counts is None else _times(counts, answers.size)
+            for start in range(0, answers.size, _BLOCK):
+                block = answers[start : start + _BLOCK]
+                if block.min() < self.edges[0] or block.max() > self.edges[-1]:
+                    ends = f"{short(self.edges[0])} and {short(self.edges[-1])}"
+                    raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
+                cell = np.searchsorted(self.cuts, block)
+                weight = None if times is None else times[start : start + _BLOCK]
+                total += np.bincount(cell, weight, total.size)
+        if total.sum() < 1:
+            raise ArgumentError("outputs must hold at least one answer.")
+        return total
+
+    def response(self, mechanism: Mechanism) -> Floats:
+        """Return the probability of every cell of answers, averaged over a cell of true values."""
+        nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
+        upto = np.zeros((len(nodes), len(self.cuts) + 2))
+        upto[:, -1] = 1
+        for column, weight in zip(nodes.T, _NODE_WEIGHTS, strict=True):
+            upto[:, 1:-1] += weight * mechanism.cdf(self.cuts[None, :], column[:, None])
+        if self.atoms:
+            upto[:, -2] = 1 - mechanism.mass_at_bounds(nodes)[1] @ _NODE_WEIGHTS
+        return np.maximum(np.diff(upto, axis=1), 0.0)
+
+
+def _times(counts: Any, size: int) -> Floats:
+    times = _check.public_values(counts=counts).ravel()
+    if times.size != size or not np.isfinite(times).all() or (times < 0).any():
+        raise ArgumentError("counts must be zero or more, and as many as outputs.")
+    return times
+
+
+def _cumulative(weights: Floats) -> Floats:
+    return np.append(0.0, np.minimum(np.cumsum(weights), 1.0))
+
+
+def _levels(q: Any) -> Floats:
+    level = _check.public_values(q=q)
+    if not ((level >= 0) & (level <= 1)).all():
+        raise ArgumentError("q must be between 0 and 1.")
+    return level
+
+
+def _whole(least: int, **labelled: Any) -> int:
+    ((name, value),) = labelled.items()
+    number = _check.finite(**{name: value})
+    if number < least or number != int(number):
+        raise ArgumentError(
+            f"{name} must be a whole number of at least {least}, got {name}={value!r}."
+        )
+    return int(number)
+
+
+def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Floats:
+    if not isinstance(rng, np.random.Generator | None):
+        raise ArgumentTypeError("rng must be a numpy.random.Generator, as from default_rng(seed).")
+    total = int(seen.sum())
+    draws = (rng or np.random.default_rng()).multinomial(total, seen / seen.sum(), size=times)
+    return draws.astype(float)
+
+
+def _tracked(draws: Floats, progress: bool) -> Iterable[Floats]:
+    if not progress:
+        return draws
+    from rich.console import Console  # noqa: PLC0415 - optional
+    from rich.progress import track  # noqa: PLC0415 - optional
+
+    return track(draws, "bootstrap", console=Console(stderr=True))

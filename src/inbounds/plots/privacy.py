@@ -1,0 +1,107 @@
+"""What releases cost: delta of one against epsilon, and epsilon of many against their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats
+from inbounds.accounting.composition import Bound, compose
+from inbounds.calibration.gaussian import gaussian_delta
+from inbounds.errors import ArgumentError
+from inbounds.loss import response_delta
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.plots.style import LineStyle, blank, look_of, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LEAST = 1e-12  # delta at the bottom of the figure
+_POINTS = 129
+_COUNTS = (1, 3, 10, 30, 100, 300, 1000)
+_BOUNDS: dict[Bound, tuple[str, LineStyle, str, str]] = {
+    "basic": ("#6b6b6b", ":", "^", "basic: ε adds up"),
+    "optimal pure": ("#8c6d00", (0, (3, 1, 1, 1, 1, 1)), "P", "optimal, from pure ε alone"),
+    "zCDP": ("#c46a00", "--", "s", "zCDP: ρ adds up"),
+    "GDP": ("#2e86c1", "-.", "D", "GDP: μ² adds up"),
+    "PLD": ("#1f4e79", "-", "o", "PLD: profiles convolved"),
+}
+
+
+def profile_figure(mechanism: Mechanism) -> Figure:
+    """Draw delta against epsilon for one release, beside the plain Gaussian of the same scale.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> figure = profile_figure(ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.75))
+    >>> figure.axes[0].get_yscale()
+    'log'
+    """
+    pure, mu = mechanism.epsilon, mechanism.gdp
+    top = _where_small(mu, 1.15 * pure)
+    epsilons = np.linspace(0.0, top, _POINTS)
+    curves: list[tuple[str, str, LineStyle, Floats]] = [
+        ("any mechanism of the same pure ε", "#8c6d00", ":",
+         np.array([response_delta(pure, x) for x in epsilons])),
+        (f"plain Gaussian, μ = {mu:.4g}", "#c46a00", "--",
+         np.array([gaussian_delta(mu, x) for x in epsilons])),
+        (type(mechanism).__name__, look_of(type(mechanism).__name__).colour, "-",
+         np.array([mechanism.delta(x) for x in epsilons])),
+    ]  # fmt: skip
+    figure = blank(7.2, 4.8)
+    axes = figure.add_subplot()
+    tidy(axes, f"(ε, δ) of one release: {mechanism!r}", "ε", "δ")
+    for label, colour, line, deltas in curves:
+        shown = np.where(deltas > 0, deltas, np.nan)
+        axes.plot(epsilons, shown, color=colour, linestyle=line, linewidth=2, label=label)
+    if pure <= top:
+        axes.axvline(pure, color="black", linewidth=0.9, label=f"pure ε = {pure:.4g}: δ = 0")
+    axes.set_yscale("log")
+    axes.set_ylim(_LEAST, 2.0)
+    axes.set_xlim(0.0, top)
+    axes.legend(loc="lower left", fontsize=8.5)
+    return figure
+
+
+def _where_small(mu: float, most: float) -> float:
+    """Return an epsilon, `most` at most, beyond which the Gaussian's delta is not shown."""
+    if not np.isfinite(mu):
+        return most
+    return min(most, mu * (mu / 2 + 7.2))
+
+
+def composition_figure(
+    mechanism: Mechanism, *, delta: float, counts: Sequence[int] = _COUNTS
+) -> Figure:
+    """Draw the epsilon that releases cost together at `delta` against their number, by each bound.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedLaplace(ib.Box(0, 1), 1, scale=10.0)
+    >>> figure = composition_figure(m, delta=1e-6, counts=[1, 10])
+    >>> len(figure.axes[0].get_lines())
+    5
+    """
+    delta = _check.within(0, 1, delta=delta)
+    if not counts:
+        raise ArgumentError("counts must not be empty.")
+    found = [compose([(mechanism, count)]).epsilons(delta) for count in counts]
+    figure = blank(7.2, 5.2)
+    axes = figure.add_subplot()
+    tidy(axes, f"Cost of many releases: {mechanism!r}", "number of releases", f"ε at δ = {delta:g}")
+    for bound, (colour, line, marker, label) in _BOUNDS.items():
+        epsilons = np.array([one.get(bound, np.inf) for one in found])
+        shown = np.where(np.isfinite(epsilons) & (epsilons > 0), epsilons, np.nan)
+        axes.plot(
+            counts, shown, color=colour, linestyle=line, marker=marker, markersize=5,
+            markerfacecolor="white", linewidth=2 if bound == "PLD" else 1.5, label=label,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.legend(loc="upper left", fontsize=8.5)
+    return figure

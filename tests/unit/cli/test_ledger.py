@@ -1,0 +1,118 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from inbounds.accounting.ledger import Ledger
+from inbounds.cli.app import app
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "budget.db"
+    assert ledger(path, "open", "survey", "--epsilon", "3").exit_code == 0
+    return path
+
+
+def ledger(path: Path, *args: str) -> Result:
+    return CliRunner().invoke(app, ["ledger", *args, "--ledger", str(path)])
+
+
+def facts(path: Path, *args: str) -> Any:
+    result = ledger(path, *args, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("command", ["open", "show", "history", "spend", "verify"])
+def test_every_command_has_help_with_an_example_of_itself(command: str) -> None:
+    result = CliRunner().invoke(app, ["ledger", command, "--help"])
+    assert result.exit_code == 0
+    assert f"$ inbounds ledger {command}" in result.stdout
+
+
+def test_spending_says_what_is_left(path: Path) -> None:
+    result = ledger(path, "spend", "survey", "--epsilon", "0.1", "--label", "mean [red]age")
+    assert result.stdout == "survey: epsilon=2.9 left of epsilon=3.\n"
+    assert Ledger(path).records("survey")[0]["label"] == "mean [red]age"
+    assert "mean [red]age" in " ".join(ledger(path, "history", "survey").stdout.split())
+
+
+def test_json_holds_budget_rest_and_head(path: Path) -> None:
+    found = facts(path, "spend", "survey", "--epsilon", "0.1")
+    assert found == {
+        "dataset": "survey",
+        "budget": {"epsilon": 3.0},
+        "remaining": {"epsilon": 2.9},
+        "head": Ledger(path).head("survey"),
+    }
+    assert facts(path, "show") == facts(path, "show", "survey") == [found]
+    (record,) = facts(path, "history", "survey")
+    assert (record["epsilon"], record["cumulative"]) == (0.1, 0.1)
+
+
+def test_show_lists_every_dataset(path: Path) -> None:
+    ledger(path, "open", "census", "--epsilon", "1", "--delta", "1e-6")
+    ledger(path, "open", "degrees", "--rho", "0.5")
+    text = ledger(path, "show").stdout
+    for word in ("census", "epsilon=1, delta=1e-06", "degrees", "rho=0.5", "survey"):
+        assert word in text
+
+
+def test_too_much_is_one_line_on_standard_error(path: Path) -> None:
+    result = ledger(path, "spend", "survey", "--epsilon", "3.1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: dataset 'survey' has epsilon=3.0 left of epsilon=3.0, too little for epsilon=3.1.\n"
+    )
+    assert Ledger(path).records("survey") == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("spend", "survey"),
+        ("spend", "survey", "--epsilon", "1", "--rho", "1"),
+        ("spend", "survey", "--epsilon", "-1"),
+        ("open", "new", "--delta", "0.1"),
+        ("open", "new", "--epsilon", "1", "--delta", "2"),
+    ],
+)
+def test_nonsense_is_a_usage_error(path: Path, args: tuple[str, ...]) -> None:
+    result = ledger(path, *args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: --")
+    assert result.stderr.count("\n") == 1
+
+
+def test_opening_again_needs_the_same_budget_and_consent(path: Path) -> None:
+    assert ledger(path, "open", "survey", "--epsilon", "3").exit_code == 1
+    assert ledger(path, "open", "survey", "--epsilon", "3", "--exist-ok").exit_code == 0
+    assert ledger(path, "open", "survey", "--epsilon", "4", "--exist-ok").exit_code == 1
+
+
+def test_verify_prints_the_head_and_takes_an_earlier_one(path: Path) -> None:
+    early = ledger(path, "verify", "survey").stdout.strip()
+    ledger(path, "spend", "survey", "--epsilon", "0.1")
+    late = ledger(path, "verify", "survey", "--expected-head", early).stdout.strip()
+    assert late == Ledger(path).head("survey") != early
+    assert facts(path, "verify", "survey") == {"dataset": "survey", "head": late}
+    result = ledger(path, "verify", "survey", "--expected-head", "00")
+    assert result.exit_code == 1
+    assert "expected head is not in its history" in result.stderr
+
+
+def test_the_ledger_may_be_named_in_the_environment(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INBOUNDS_LEDGER", str(path))
+    assert "survey" in CliRunner().invoke(app, ["ledger", "show"]).stdout
+
+
+def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
+    result = ledger(tmp_path / "none.db", "show")
+    assert result.exit_code == 1
+    assert "there is no ledger at" in result.stderr
+    assert list(tmp_path.iterdir()) == []
