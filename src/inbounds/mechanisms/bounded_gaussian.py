@@ -256,9 +256,10 @@ def _relaxed_sigma(
     widths: Floats, sensitivity: Sensitivity, guarantee: Guarantee, scaling: Scaling
 ) -> Floats:
     """Return one sigma per coordinate that gives (epsilon, delta) or rho."""
-    reach = sensitivity.within(widths)
-    unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)
-    shape = widths if scaling == "width" else np.full_like(widths, unit)
+    unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
+    reach, widths = sensitivity.within(widths), widths / unit
+    reach = Reach(reach.caps / unit, reach.order, reach.radius / unit)
+    shape = widths if scaling == "width" else np.ones_like(widths)
     if guarantee.rho is not None:
-        return sigma_for_rho(widths, reach, shape, guarantee.rho)
-    return sigma_for_delta(widths, reach, shape, guarantee.epsilon, guarantee.delta)
+        return sigma_for_rho(widths, reach, shape, guarantee.rho) * unit
+    return sigma_for_delta(widths, reach, shape, guarantee.epsilon, guarantee.delta) * unit
