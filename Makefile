@@ -44,6 +44,7 @@ clean: ## Remove environments, caches and build products
 	@$(PYTHON) -m venv .venv
 	@$(PIP_INSTALL) hatchling
 	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@scripts/system-packages
 	@touch $@
 
 .venv/.bench: .venv/.ready

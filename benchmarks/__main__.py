@@ -12,7 +12,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-SUITES = ("calibration", "sampling")
+SUITES = ("calibration", "sampling", "frames")
 
 
 def main() -> None:

@@ -10,10 +10,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from inbounds.accounting.composition import Composition, compose
+    from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.compare import Comparison, compare
     from inbounds.calibration.certificate import Certificate
     from inbounds.domain import Box
-    from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
+    from inbounds.errors import (
+        ArgumentError,
+        ArgumentTypeError,
+        BudgetExceededError,
+        CertificateError,
+        InBoundsError,
+        LedgerError,
+    )
+    from inbounds.loss import PrivacyLoss
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
@@ -30,22 +40,38 @@ __all__ = [
     "BoundedGaussian",
     "BoundedLaplace",
     "Box",
+    "BudgetExceededError",
     "Certificate",
     "CertificateError",
     "ClampedGaussian",
     "ClampedLaplace",
     "Comparison",
+    "Composition",
     "InBoundsError",
     "LInf",
+    "Ledger",
+    "LedgerError",
     "PerCoordinate",
+    "PrivacyLoss",
     "compare",
+    "compose",
 ]
 
 _HOMES = {
+    "inbounds.accounting.composition": ("Composition", "compose"),
+    "inbounds.accounting.ledger": ("Ledger",),
     "inbounds.analysis.compare": ("Comparison", "compare"),
     "inbounds.calibration.certificate": ("Certificate",),
     "inbounds.domain": ("Box",),
-    "inbounds.errors": ("ArgumentError", "ArgumentTypeError", "CertificateError", "InBoundsError"),
+    "inbounds.errors": (
+        "ArgumentError",
+        "ArgumentTypeError",
+        "BudgetExceededError",
+        "CertificateError",
+        "InBoundsError",
+        "LedgerError",
+    ),
+    "inbounds.loss": ("PrivacyLoss",),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
@@ -53,10 +79,13 @@ _HOMES = {
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("frames", "plots", "queries")
 
 
 def __getattr__(name: str) -> object:
     """Load a public name from its module at first use, so that importing stays cheap."""
+    if name in _PACKAGES:
+        return importlib.import_module(f"inbounds.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
@@ -64,4 +93,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PACKAGES})

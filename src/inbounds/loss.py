@@ -110,11 +110,12 @@ class PrivacyLoss:
         """Read what `to_json` wrote; every number is checked."""
         try:
             fields: dict[str, Any] = json.loads(text)
-            bounds = [
+            epsilon, mu, rho = (
                 math.inf if fields[key] is None else _number(fields[key])
                 for key in ("epsilon", "mu", "rho")
-            ]
-            return cls(*bounds, tuple((_number(x), _number(y)) for x, y in fields["profile"]))
+            )
+            points = tuple((_number(x), _number(y)) for x, y in fields["profile"])
+            return cls(epsilon, mu, rho, points)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ArgumentError("text must be a privacy loss written by to_json.") from None
 

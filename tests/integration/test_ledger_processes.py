@@ -41,6 +41,17 @@ def test_a_process_killed_before_the_draw_has_paid_and_got_nothing(path: Path) -
     Ledger(path).verify("survey")
 
 
+def test_a_full_disk_stops_the_release_before_the_draw(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("survey", epsilon=3.0)
+    ledger.spend("survey", epsilon=0.1)
+    code, output, errors = workers.finish(workers.start("full_disk", path))
+    assert (code, errors) == (0, "")
+    assert output.startswith(f"the ledger at {path} failed: ")
+    assert ledger.verify("survey") == ledger.head("survey")
+    assert ledger.remaining("survey") == Amount(epsilon=2.9)
+
+
 def test_forked_processes_share_a_ledger_but_no_connection(path: Path) -> None:
     Ledger(path).open("survey", epsilon=3.0)
     assert workers.finish(workers.start("inherit", path)) == (0, "30", "")

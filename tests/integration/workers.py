@@ -2,15 +2,15 @@
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import inbounds as ib
 from inbounds.accounting.ledger import Ledger
-from inbounds.errors import BudgetExceededError
+from inbounds.errors import BudgetExceededError, LedgerError
 
 
 def start(name: str, *arguments: object) -> subprocess.Popen[str]:
@@ -62,6 +62,19 @@ def die_at_the_draw(place: str) -> None:
     sys.stdout.write(f"answer {answer}")
 
 
+def full_disk(place: str) -> None:
+    """Try a release where no file may grow any more."""
+    mechanism = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=0.5)
+    sys.stdin.readline()
+    ledger = Ledger(place)
+    ledger.remaining("survey")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    try:
+        ledger.release(mechanism, 41.0, dataset="survey", entropy=Deadly())
+    except LedgerError as error:
+        sys.stdout.write(str(error))
+
+
 def inherit(place: str) -> None:
     """Charge from forked processes through the ledger that their parent has used."""
     sys.stdin.readline()
@@ -105,5 +118,5 @@ def charge_until_killed(place: str, k: int, sink: int) -> None:
 
 
 if __name__ == "__main__":
-    programs = {f.__name__: f for f in (race, die_at_the_draw, inherit, killed_while_charging)}
-    programs[Path(sys.argv[1]).name](*sys.argv[2:])
+    programs = (race, die_at_the_draw, full_disk, inherit, killed_while_charging)
+    {program.__name__: program for program in programs}[sys.argv[1]](*sys.argv[2:])

@@ -17,6 +17,7 @@ EVERY_ERROR = [
         (errors.ArgumentError, ValueError),
         (errors.ArgumentTypeError, TypeError),
         (errors.CertificateError, ArithmeticError),
+        (errors.LedgerError, RuntimeError),
     ],
 )
 def test_each_error_is_ours_and_the_fitting_builtin(

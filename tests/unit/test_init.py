@@ -26,12 +26,23 @@ def test_the_public_names_are_these() -> None:
         "ArgumentError",
         "ArgumentTypeError",
         "BoundedGaussian",
+        "BoundedLaplace",
         "Box",
+        "BudgetExceededError",
         "Certificate",
         "CertificateError",
+        "ClampedGaussian",
+        "ClampedLaplace",
+        "Comparison",
+        "Composition",
         "InBoundsError",
         "LInf",
+        "Ledger",
+        "LedgerError",
         "PerCoordinate",
+        "PrivacyLoss",
+        "compare",
+        "compose",
     ]
 
 

@@ -60,6 +60,7 @@ class Book:
         with self.store.reading() as connection:
             self._account(connection, dataset)
             entries = store.charges(connection, dataset, start=1)
+            self._opened(connection, dataset).followed_by(entries)
         return [(charge, self._costs[charge.cost]) for charge, _ in entries]
 
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
@@ -68,8 +69,8 @@ class Book:
         with self.store.writing(dataset) as connection:
             account = self._account(connection, dataset)
             budget = budget_of(account)
-            budget.check(cost)
             spent = self.spent(account)
+            budget.check(cost, spent)
             admitted = budget.admits([*spent, (cost, count)])
             if admitted:
                 where = (dataset, account.number + 1, _now())

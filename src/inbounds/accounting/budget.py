@@ -1,4 +1,11 @@
-"""What a dataset may cost in all, and whether there is room for one more release."""
+"""What a dataset may cost in all, and whether there is room for one more release.
+
+Releases are chosen one after the other, also their costs, in the light of the answers before. So a
+budget with a delta is a filter that holds for such choices: it stays open while epsilons add up to
+at most epsilon, or rhos to what gives (epsilon, delta), or for one first release by its own curve.
+
+Proof: docs/proofs/composition.md.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +16,13 @@ from fractions import Fraction
 from typing import cast
 
 from inbounds import _check
-from inbounds.accounting.composition import Composition, compose
+from inbounds.accounting.composition import compose
 from inbounds.accounting.cost import Amount, Cost, Priced, Spent, as_float, exact, total
-from inbounds.calibration.approximate import gaussian_delta, rho_delta
+from inbounds.calibration.approximate import rho_delta
 from inbounds.errors import ArgumentError
 from inbounds.loss import PrivacyLoss
 
+_UP = 1 + 2.0**-50  # covers the rounding of an exact sum
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget(Amount):
@@ -52,16 +60,18 @@ class Budget(Amount):
             epsilon = mechanism.epsilon
             pure = math.isfinite(epsilon)
             return Cost.of(PrivacyLoss.pure(epsilon) if pure else mechanism.loss())
-        ((loss, _),) = compose([mechanism]).losses
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
-        here = self._epsilon
-        if loss.profile and here < loss.profile[-1][0]:
-            points = {**dict(loss.profile), here: mechanism.delta(here)}
-            loss = replace(loss, profile=tuple(sorted(points.items())))
-        return Cost.of(loss)
+        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self._epsilon))
+        return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
 
-    def check(self, cost: Cost) -> None:
-        """Refuse a cost that says nothing in terms of this budget."""
+    def check(self, cost: Cost, spent: Spent) -> None:
+        """Refuse a cost that says nothing in terms of this budget and what it was used for."""
+        before = list(spent)
+        if self.delta is not None and cost.delta and before and not self._adds_pairs(before):
+            raise ArgumentError(
+                "delta must be 0 for this budget: its first charge had none, so rhos add up.\n"
+                "Hint: charge rho or loss, or open a dataset for pairs of epsilon and delta."
+            )
         name = "rho" if self.rho is not None else "epsilon"
         if self.delta is None and total([(cost, 1)], name) == math.inf:
             raise ArgumentError(
@@ -75,13 +85,16 @@ class Budget(Amount):
         if self.rho is not None:
             return total(spent, "rho") <= exact(self.rho)
         fits = total(spent, "epsilon") <= exact(self._epsilon)
-        if self.delta is None:
+        if self.delta is None or not spent:
             return fits
-        if fits and total(spent, "delta") <= exact(self.delta):
+        if self._adds_pairs(spent):
+            return fits and total(spent, "delta") <= exact(self.delta)
+        if any(cost.delta for cost, _ in spent):
+            return False
+        if fits or any(epsilon <= exact(self._epsilon) for epsilon in self._alone(spent)):
             return True
-        if any(epsilon <= exact(self._epsilon) for epsilon in self._alone(spent)):
-            return True
-        return any(delta <= self.delta for delta in _deltas(_composition(spent), self._epsilon))
+        rho = as_float(total(spent, "rho")) * _UP
+        return math.isfinite(rho) and rho_delta(rho, self._epsilon) <= self.delta
 
     def left(self, spent: Spent) -> Amount:
         """Return what has not been spent, never too much.
@@ -93,18 +106,15 @@ class Budget(Amount):
         rest = exact(self._epsilon) - self.spent(spent)
         return Amount(epsilon=_below(rest), delta=self.delta)
 
-    def spent(self, spent: Spent, *, quick: bool = False) -> Fraction | float:
-        """Return the rho of all of this together, or its epsilon at the budget's delta.
-
-        Quick is without convolutions: an upper bound that may be far above.
-        """
+    def spent(self, spent: Spent) -> Fraction | float:
+        """Return the rho of all of this together, or its epsilon at the budget's delta."""
         spent = list(spent)
-        if self.delta is None:
+        if self.delta is None or self._adds_pairs(spent):
             return total(spent, "epsilon" if self.rho is None else "rho")
-        found: list[Fraction | float] = list(self._alone(spent))
-        if total(spent, "delta") <= exact(self.delta):
-            found.append(total(spent, "epsilon"))
-        together = _composition(spent, quick=quick).epsilon(self.delta)
+        together = compose(
+            [(replace(cost.loss, mu=math.inf, profile=()), count) for cost, count in spent]
+        ).epsilon(self.delta)
+        found = [total(spent, "epsilon"), *self._alone(spent)]
         return min([*found, exact(together) if math.isfinite(together) else together])
 
     def asked(self, cost: Cost, count: int) -> Amount:
@@ -113,6 +123,13 @@ class Budget(Amount):
             return Amount(rho=as_float(total([(cost, count)], "rho")))
         epsilon, delta = (as_float(total([(cost, count)], name)) for name in ("epsilon", "delta"))
         return Amount(epsilon=epsilon, delta=None if self.delta is None else delta)
+
+    def _adds_pairs(self, spent: list[tuple[Cost, int]]) -> bool:
+        """Tell whether epsilons and deltas are added up, as the first charge decides.
+
+        It is the one charge that no answer can have influenced.
+        """
+        return bool(spent) and spent[0][0].delta > 0
 
     def _alone(self, spent: list[tuple[Cost, int]]) -> Iterator[Fraction]:
         """Give the epsilons at the budget's delta that a single release is known to have."""
@@ -133,21 +150,3 @@ def _below(rest: Fraction | float) -> float:
         return 0.0
     number = as_float(rest)
     return number if exact(number) <= rest else math.nextafter(number, 0.0)
-
-
-def _composition(spent: Spent, *, quick: bool = False) -> Composition:
-    """Return the composition; the quick one knows no profiles, so it convolves nothing."""
-    pairs = [(cost.loss, count) for cost, count in spent]
-    if quick:
-        pairs = [(replace(loss, profile=()), count) for loss, count in pairs]
-    return compose(pairs)
-
-
-def _deltas(together: Composition, epsilon: float) -> Iterator[float]:
-    """Give upper bounds on delta at `epsilon`, the cheap ones first."""
-    if math.isfinite(together.rho):
-        yield rho_delta(together.rho, epsilon)
-    if math.isfinite(together.gdp):
-        yield gaussian_delta(together.gdp, epsilon)
-    if all(loss.profile for loss, _ in together.losses):
-        yield together.delta(epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -37,8 +38,9 @@ class Releases(Priced, Protocol):
         """Where answers live."""
         ...
 
-    def release(self, values: Any, **options: Any) -> Any:
-        """Draw answers."""
+    @property
+    def release(self) -> Callable[..., Any]:
+        """Draws answers for values."""
         ...
 
 
@@ -128,12 +130,10 @@ class Ledger:
         **options
             For ``mechanism.release``.
         """
-        text(label=label)
+        label = text(label=label)
         given = _check.private_array(value=value)
         if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
-            raise ArgumentTypeError(
-                f"mechanism must be a mechanism, got {type(mechanism).__name__}."
-            )
+            raise ArgumentTypeError(f"mechanism must be one, got {type(mechanism).__name__}.")
         mechanism.domain.check_shape(given, "value")
         if given.size == 0:
             raise ArgumentError("value must hold at least one number.")
@@ -144,7 +144,7 @@ class Ledger:
         if parallel and count > 1:
             how, count = f"{how} in parallel on {count} parts", 1
         cost = self.budget(dataset).cost_of(mechanism)
-        self._book.charge(dataset, cost, count, label=text(label=label), mechanism=how)
+        self._book.charge(dataset, cost, count, label=label, mechanism=how)
         return mechanism.release(given, **options)
 
     def spend(
@@ -206,7 +206,7 @@ class Ledger:
                 {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
                 | {"releases": charge.count}
                 | {name: as_float(total(this, name)) for name in ("epsilon", "delta", "rho")}
-                | {"cumulative": as_float(budget.spent(counts.items(), quick=True))}
+                | {"cumulative": as_float(budget.spent(counts.items()))}
             )
         return rows
 
@@ -243,7 +243,7 @@ class Ledger:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy by place; the copy checks the history again."""
-        return partial(Ledger, create=self._create), (self._book.store.place,)
+        return partial(type(self), create=self._create), (self._book.store.place,)
 
     def __repr__(self) -> str:
         return f"Ledger({self._book.store.shown!r})"

@@ -6,29 +6,23 @@ docs/proofs/deconvolution.md.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats, short
+from inbounds._check import Floats
+from inbounds.analysis.cells import Cells
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism, like
 from inbounds.numerics.response import bending, fit
-from inbounds.sampling.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Statistic = Literal["mean", "variance", "median"] | float
-
-_FINER = 4  # cells of answers in a cell of true values
-_NODES = np.linspace(0, 1, 9)  # true values that stand for their cell
-_NODE_WEIGHTS = np.array([0.5, *[1.0] * 7, 0.5]) / 8
-_BLOCK = 1 << 20  # answers counted together
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -218,7 +212,7 @@ def deconvolve(
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
-    cells = _Cells.of(mechanism, _whole(2, bins=bins))
+    cells = Cells.of(mechanism, _whole(2, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
     seen = cells.count(outputs, counts)
     response = cells.response(mechanism)
@@ -236,83 +230,6 @@ def deconvolve(
         best.gap,
         np.array(replicates).reshape(-1, len(best.weights)),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """Cells of true values between `edges`, and of answers: cell j ends at ``cuts[j]``, included.
-
-    `home` says which cell of true values each cell of answers lies in.
-    """
-
-    edges: Floats
-    cuts: Floats
-    atoms: bool  # the first and the last cell of answers are the bounds alone
-
-    @classmethod
-    def of(cls, mechanism: object, bins: int) -> _Cells:
-        if not isinstance(mechanism, Mechanism):
-            raise ArgumentTypeError(f"mechanism must be a mechanism, got mechanism={mechanism!r}.")
-        box = mechanism.domain
-        if not box.is_interval:
-            raise ArgumentError(f"mechanism must be one of an interval, got {box!r}.")
-        lower, upper = float(box.lower), float(box.upper)
-        clamped = mechanism.mass_at_bounds(lower)[0] > 0
-        if box.steps[0] is None:
-            cuts = np.linspace(lower, upper, _FINER * bins + 1)
-            if clamped:
-                inner = [lower, *cuts[1:-1], np.nextafter(upper, lower)]
-                return cls(cuts[::_FINER], np.array(inner), atoms=True)
-            return cls(cuts[::_FINER], cuts[1:-1], atoms=False)
-        grid = Grid.fit(lower, upper, box.steps[0], 1.0)
-        group = math.ceil((grid.intervals + 1) / bins)
-        ends, finer = (np.arange(g, grid.intervals + 1, g) for g in (group, max(1, group // _FINER)))
-        if clamped:  # the bounds' steps by themselves
-            finer = np.union1d(finer, [1, grid.intervals])
-        half, spacing = lower - float(grid.spacing) / 2, float(grid.spacing)
-        finer = np.union1d(finer, ends)
-        return cls(np.array([lower, *(half + spacing * ends), upper]), half + spacing * finer, False)
-
-    @property
-    def home(self) -> Any:
-        after = np.append(self.cuts, np.inf)
-        return np.clip(np.searchsorted(self.edges, after) - 1, 0, len(self.edges) - 2)
-
-    def count(self, outputs: Any, counts: Any) -> Floats:
-        """Count the answers in every cell of answers."""
-        total = np.zeros(len(self.cuts) + 1)
-        for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
-            answers = _check.public_values(outputs=chunk).ravel()
-            times = None if counts is None else _times(counts, answers.size)
-            for start in range(0, answers.size, _BLOCK):
-                block = answers[start : start + _BLOCK]
-                if block.min() < self.edges[0] or block.max() > self.edges[-1]:
-                    ends = f"{short(self.edges[0])} and {short(self.edges[-1])}"
-                    raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
-                cell = np.searchsorted(self.cuts, block)
-                weight = None if times is None else times[start : start + _BLOCK]
-                total += np.bincount(cell, weight, total.size)
-        if total.sum() < 1:
-            raise ArgumentError("outputs must hold at least one answer.")
-        return total
-
-    def response(self, mechanism: Mechanism) -> Floats:
-        """Return the probability of every cell of answers, averaged over a cell of true values."""
-        nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
-        upto = np.zeros((len(nodes), len(self.cuts) + 2))
-        upto[:, -1] = 1
-        for column, weight in zip(nodes.T, _NODE_WEIGHTS, strict=True):
-            upto[:, 1:-1] += weight * mechanism.cdf(self.cuts[None, :], column[:, None])
-        if self.atoms:
-            upto[:, -2] = 1 - mechanism.mass_at_bounds(nodes)[1] @ _NODE_WEIGHTS
-        return np.maximum(np.diff(upto, axis=1), 0.0)
-
-
-def _times(counts: Any, size: int) -> Floats:
-    times = _check.public_values(counts=counts).ravel()
-    if times.size != size or not np.isfinite(times).all() or (times < 0).any():
-        raise ArgumentError("counts must be zero or more, and as many as outputs.")
-    return times
 
 
 def _cumulative(weights: Floats) -> Floats:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds.accounting.composition import Bound, compose
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.loss import response_delta
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, look_of, tidy
+from inbounds.plots.style import LineStyle, blank, look_of, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,21 +42,21 @@ def profile_figure(mechanism: Mechanism) -> Figure:
     """
     pure, mu = mechanism.epsilon, mechanism.gdp
     top = _where_small(mu, 1.15 * pure)
-    epsilons = np.linspace(0.0, top, _POINTS)
-    curves: list[tuple[str, str, LineStyle, Floats]] = [
-        ("any mechanism of the same pure ε", "#8c6d00", ":",
-         np.array([response_delta(pure, x) for x in epsilons])),
-        (f"plain Gaussian, μ = {mu:.4g}", "#c46a00", "--",
-         np.array([gaussian_delta(mu, x) for x in epsilons])),
-        (type(mechanism).__name__, look_of(type(mechanism).__name__).colour, "-",
-         np.array([mechanism.delta(x) for x in epsilons])),
-    ]  # fmt: skip
+    near = pure * (1 - np.geomspace(1e-9, 1e-2, 15))  # where delta falls to zero
+    epsilons = np.sort(np.append(np.linspace(0.0, top, _POINTS), near[near < top]))
+    own = type(mechanism).__name__
+    curves: list[tuple[str, str, LineStyle, float, Callable[[float], float]]] = [
+        (f"plain Gaussian, μ = {mu:.4g}", "#f2b266", "-", 6.0, lambda x: gaussian_delta(mu, x)),
+        ("worst of the same pure ε", "#6b6b6b", ":", 2.0, lambda x: response_delta(pure, x)),
+        (own, look_of(own).colour, "-", 2.0, mechanism.delta),
+    ]
     figure = blank(7.2, 4.8)
     axes = figure.add_subplot()
-    tidy(axes, f"(ε, δ) of one release: {mechanism!r}", "ε", "δ")
-    for label, colour, line, deltas in curves:
+    tidy(axes, _title("Privacy of one release", mechanism), "ε", "δ")
+    for label, colour, line, width, curve in curves:
+        deltas = np.array([curve(x) for x in epsilons.tolist()])
         shown = np.where(deltas > 0, deltas, np.nan)
-        axes.plot(epsilons, shown, color=colour, linestyle=line, linewidth=2, label=label)
+        axes.plot(epsilons, shown, color=colour, linestyle=line, linewidth=width, label=label)
     if pure <= top:
         axes.axvline(pure, color="black", linewidth=0.9, label=f"pure ε = {pure:.4g}: δ = 0")
     axes.set_yscale("log")
@@ -65,6 +64,14 @@ def profile_figure(mechanism: Mechanism) -> Figure:
     axes.set_xlim(0.0, top)
     axes.legend(loc="lower left", fontsize=8.5)
     return figure
+
+
+def _title(what: str, mechanism: Mechanism) -> str:
+    scales = np.atleast_1d(mechanism._scale).tolist()
+    shown = ", ".join(plain(scale) for scale in scales[:3]) + ", …" * (len(scales) > 3)
+    kind, name = type(mechanism).__name__, mechanism._scale_name
+    changes = f"changes within {mechanism.sensitivity!r}"
+    return f"{what}\n{kind} on {mechanism.domain!r}, {changes}, {name} = {shown}"
 
 
 def _where_small(mu: float, most: float) -> float:
@@ -93,7 +100,8 @@ def composition_figure(
     found = [compose([(mechanism, count)]).epsilons(delta) for count in counts]
     figure = blank(7.2, 5.2)
     axes = figure.add_subplot()
-    tidy(axes, f"Cost of many releases: {mechanism!r}", "number of releases", f"ε at δ = {delta:g}")
+    title = _title("What many releases cost together", mechanism)
+    tidy(axes, title, "number of releases", f"ε at δ = {plain(delta)}")
     for bound, (colour, line, marker, label) in _BOUNDS.items():
         epsilons = np.array([one.get(bound, np.inf) for one in found])
         shown = np.where(np.isfinite(epsilons) & (epsilons > 0), epsilons, np.nan)

@@ -116,6 +116,18 @@ def test_a_lost_file_never_comes_back_empty(path: Path) -> None:
         Ledger(path, create=False)
 
 
+def test_a_file_lost_at_the_last_moment_does_not_come_back_either(path: Path) -> None:
+    class Hasty(store.Store):
+        def exists(self) -> bool:
+            return True
+
+    path.unlink()
+    for transaction in (Hasty(path).reading(), Hasty(path).writing("survey")):
+        with pytest.raises(LedgerError, match="unable to open"), transaction:
+            pass
+    assert not path.exists()
+
+
 def test_a_ledger_that_may_not_be_created_is_not(tmp_path: Path, path: Path) -> None:
     Ledger(path, create=False).open("second", rho=1.0)
     assert Ledger(path).datasets() == ["second", "survey"]

@@ -16,6 +16,12 @@ COMMANDS = (
     ["regimes"],
     ["reproduce", "table1"],
     ["reproduce", "figure1"],
+    ["compose"],
+    ["ledger", "open"],
+    ["ledger", "show"],
+    ["ledger", "history"],
+    ["ledger", "spend"],
+    ["ledger", "verify"],
 )
 
 

@@ -1,0 +1,314 @@
+"""Check a guarantee from outside: draw releases, count an event, bound epsilon from below.
+
+Only `release` is called, so this works for any mechanism, also of other libraries. Which pair and
+which event are tested is chosen on other releases than those that are counted.
+
+Proof: docs/proofs/audit.md.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import short
+from inbounds.analysis.source import Source, claim_of, pairs_of, plain, proved_epsilon
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.numerics.event import Event, best_event, caution, epsilon_lower_bound, project
+from inbounds.numerics.neighbour import Pair
+from inbounds.sampling.entropy import Entropy
+from inbounds.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+_FEWEST = 1000
+_EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
+_BINS = 80
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit:
+    """What counted releases prove about epsilon, beside what is claimed. `print` shows the table.
+
+    Attributes
+    ----------
+    mechanism
+        What was audited.
+    epsilon_lower
+        The true epsilon is at least this, with probability `confidence`.
+    claimed_epsilon, delta
+        The guarantee that was put to the test.
+    certificate_epsilon
+        The proved upper bound on the pure epsilon, where the mechanism has a certificate.
+    confidence
+        The chance, at least, that `epsilon_lower` is not above the truth.
+    pair
+        The two values: the event is likelier for the first.
+    event
+        The set of answers that was counted.
+    counts
+        How many of the `trials` answers to either value were in it.
+    trials
+        Fresh answers to each value, drawn after the event was chosen.
+    releases
+        All answers drawn, those that the event was chosen by included.
+    edges, histograms
+        For `plot`: bins, and the answers to either value in them.
+    """
+
+    mechanism: str
+    epsilon_lower: float
+    claimed_epsilon: float
+    delta: float
+    certificate_epsilon: float | None
+    confidence: float
+    pair: tuple[float | tuple[float, ...], float | tuple[float, ...]]
+    event: Event
+    counts: tuple[int, int]
+    trials: int
+    releases: int
+    edges: tuple[float, ...] = field(compare=False)
+    histograms: tuple[tuple[int, ...], tuple[int, ...]] = field(compare=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim was not refuted. A broken mechanism may pass; a good one rarely fails.
+
+        A true claim fails with probability 1 - `confidence` at most.
+        """
+        return self.epsilon_lower <= self.claimed_epsilon
+
+    def to_json(self) -> str:
+        """Write everything that is needed to compute `epsilon_lower` again.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> result = audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
+        >>> json.loads(result.to_json())["passed"]
+        True
+        """
+        facts = {"passed": self.passed, **asdict(self)}
+        for drawn in ("edges", "histograms"):
+            del facts[drawn]
+        return json.dumps(facts, allow_nan=False)
+
+    def plot(self) -> Figure:
+        """Draw the answers to either value and the event; needs matplotlib."""
+        from inbounds.plots.audit import audit_figure  # noqa: PLC0415 - optional
+
+        return audit_figure(self)
+
+    def verdict(self) -> str:
+        """Say in a sentence what was found."""
+        claim = f"ε = {self.claimed_epsilon:.6g}" + f", δ = {self.delta:g}" * (self.delta > 0)
+        found = f"ε ≥ {self.epsilon_lower:.4g} at confidence {self.confidence:.12g}"
+        if self.passed:
+            return f"Not refuted: {found}; the claim is {claim}."
+        return f"REFUTED: {found}, and the claim is {claim}."
+
+    def __rich__(self) -> Table:
+        from rich.table import Table  # noqa: PLC0415 - optional
+        from rich.text import Text  # noqa: PLC0415 - as above
+
+        table = Table(title="Audit", show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column()
+        table.add_row("mechanism", Text(self.mechanism))
+        table.add_row("claimed", f"ε ≤ {self.claimed_epsilon:.10g} at δ = {self.delta:g}")
+        if self.certificate_epsilon is not None:
+            proved = f"pure ε ≤ {self.certificate_epsilon:.10g}, in ball arithmetic"
+            table.add_row("proved", proved)
+        table.add_row(
+            "measured", f"ε ≥ {self.epsilon_lower:.6g}, confidence {self.confidence:.12g}"
+        )
+        table.add_row("values", Text(" and ".join(map(_shown, self.pair))))
+        table.add_row("event", Text(str(self.event)))
+        shares = (f"{count:,} of {self.trials:,}" for count in self.counts)
+        table.add_row("answers in it", " and ".join(shares))
+        table.add_row("releases drawn", f"{self.releases:,}")
+        table.add_row("verdict", self.verdict())
+        return table
+
+    def __str__(self) -> str:
+        from rich.console import Console  # noqa: PLC0415 - optional
+
+        text = io.StringIO()
+        Console(file=text, width=120).print(self)
+        return text.getvalue()
+
+    def __repr__(self) -> str:
+        state = "passed" if self.passed else "REFUTED"
+        found = (
+            f"epsilon_lower={self.epsilon_lower:.4g}, claimed_epsilon={self.claimed_epsilon:.6g}"
+        )
+        return f"Audit({state}, {found}, delta={self.delta:g}, confidence={self.confidence:.12g})"
+
+
+def audit(
+    mechanism: Any,
+    *,
+    releases: int = 10**6,
+    confidence: float = 0.999,
+    delta: float = 0.0,
+    claimed_epsilon: float | None = None,
+    box: Box | None = None,
+    sensitivity: Sensitivity | float | None = None,
+    pair: tuple[Any, Any] | None = None,
+    vectorized: bool | None = None,
+    entropy: Entropy | None = None,
+    progress: bool = False,
+) -> Audit:
+    """Draw releases at the worst pairs of values and bound epsilon from below by counting.
+
+    Parameters
+    ----------
+    mechanism
+        An object whose ``release(values)`` answers each element of an array (each row, on a box of
+        several coordinates) by itself; or any function of one value, of any library.
+    releases
+        How many answers to draw in all. A quarter or less serves to choose the pair and the event.
+    confidence
+        The chance, at least, that the bound is true.
+    delta
+        Test (epsilon, delta)-privacy.
+    claimed_epsilon
+        The claim at this delta; the mechanism's own if left out.
+    box, sensitivity
+        Where values live and what a neighbour may change; the mechanism's ``domain`` and
+        ``sensitivity`` if left out.
+    pair
+        Two values to test; otherwise neighbours at both ends and in the middle are tried.
+    vectorized
+        Whether answers come by arrays, each drawn by itself: so from objects, not from functions.
+    entropy
+        Passed on to the mechanism; for repeatable tests.
+    progress
+        Whether to show a bar; needs rich.
+
+    Guarantees
+    ----------
+    If the answers are independent draws, `epsilon_lower` is above the mechanism's true epsilon at
+    this delta with probability 1 - `confidence` at most, whatever the mechanism. The converse is
+    not promised: a leak that no tried event shows stays unseen.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+    >>> audit(m, releases=100_000).passed
+    True
+    >>> def leaky(value):
+    ...     return value if np.random.default_rng().random() < 0.1 else 0.5
+    >>> audit(leaky, box=ib.Box(0, 1), sensitivity=1, claimed_epsilon=1.0, releases=5000)
+    Audit(REFUTED, ...)
+    """
+    total = _whole(releases)
+    confidence = _check.within(0.5, 1.0, confidence=confidence)
+    delta = _check.not_negative(delta=delta)
+    if delta >= 1:
+        raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+    pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
+    claim = claim_of(mechanism, claimed_epsilon, delta)
+    explored = min(total // (8 * len(pairs)), _EXPLORED)
+    trials = (total - 2 * explored * len(pairs)) // 2
+    with _bar(total, progress=progress) as advance:
+        source = Source(mechanism, vectorized, entropy, advance)
+        level = caution(confidence, explored, trials)
+        chosen = _choose(source, pairs, weights, explored, confidence=level, delta=delta)
+        first, second = (source.count(value, trials, chosen.event) for value in chosen.pair)
+    edges, drawn = _histograms(chosen.seen)
+    return Audit(
+        mechanism=source.name,
+        epsilon_lower=epsilon_lower_bound(
+            first, second, trials, confidence=confidence, delta=delta
+        ),
+        claimed_epsilon=claim,
+        delta=delta,
+        certificate_epsilon=proved_epsilon(mechanism),
+        confidence=confidence,
+        pair=(plain(chosen.pair[0]), plain(chosen.pair[1])),
+        event=chosen.event,
+        counts=(first, second),
+        trials=trials,
+        releases=source.drawn,
+        edges=edges,
+        histograms=(drawn[0], drawn[1]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """What looks best, and the numbers it was chosen by."""
+
+    promise: float
+    event: Event
+    pair: Pair
+    seen: Pair
+
+
+def _choose(
+    source: Source,
+    pairs: list[Pair],
+    weights: tuple[float, ...] | None,
+    explored: int,
+    **options: float,
+) -> _Choice:
+    """Return the pair and the event that promise the largest bound on epsilon."""
+    best: _Choice | None = None
+    for values in pairs:
+        seen = [project(source.draw(value, explored), weights) for value in values]
+        for i, j in ((0, 1), (1, 0)):
+            centre = float(project(values[i], weights))
+            promise, event = best_event(seen[i], seen[j], centre=centre, weights=weights, **options)
+            if best is None or promise > best.promise:
+                best = _Choice(promise, event, (values[i], values[j]), (seen[i], seen[j]))
+    if best is None:
+        raise ArgumentError("pair must be given where no neighbours are known.")
+    return best
+
+
+def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
+    """Return bins whose outer ones have the extreme answers in their middle, and the counts."""
+    low, high = (float(end(side)) for end, side in ((np.min, seen), (np.max, seen)))
+    half = (high - low) / (2 * _BINS - 2) or 0.5
+    edges = np.linspace(low - half, high + half, _BINS + 1)
+    counts = [tuple(np.histogram(side, edges)[0].tolist()) for side in seen]
+    return tuple(edges.tolist()), counts
+
+
+def _whole(releases: object) -> int:
+    number = _check.finite(releases=releases)
+    if not number.is_integer() or number < _FEWEST:
+        raise ArgumentError(
+            f"releases must be a whole number of at least {_FEWEST}, got releases={releases!r}."
+        )
+    return int(number)
+
+
+def _shown(value: Any) -> str:
+    return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
+
+
+@contextmanager
+def _bar(total: int, *, progress: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many releases were drawn."""
+    if not progress:
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - optional
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Audit", total=total)
+        yield lambda size: bar.advance(task, size)

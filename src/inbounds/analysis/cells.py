@@ -1,0 +1,117 @@
+"""Cells that answers are counted in, and how likely each is: 10⁸ rows cost what 10³ cells cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats, short
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.sampling.grid import Grid
+
+_FINER = 2  # cells of answers in a cell of true values
+_NODES = (np.arange(8) + 0.5) / 8  # true values that stand for their cell, by equal shares
+_BLOCK = 1 << 20  # answers counted together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Cells of true values between `edges`; the j-th cell of answers ends at ``cuts[j]``, included.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace(ib.Box(0, 8), 8, scale=2.0)
+    >>> cells = Cells.of(m, 2)
+    >>> cells.edges.tolist()
+    [0.0, 4.0, 8.0]
+    >>> cells.count([0.0, 0.0, 0.5, 8.0]).tolist()  # each bound has a cell of its own
+    [2.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+    >>> cells.response(m).sum(axis=1).tolist()
+    [1.0, 1.0]
+    """
+
+    edges: Floats
+    cuts: Floats
+    atoms: bool  # the first and the last cell of answers are the bounds alone
+
+    @classmethod
+    def of(cls, mechanism: object, bins: int) -> Cells:
+        """Divide the box of the mechanism; answers more finely, and bounds that are atoms off."""
+        if not isinstance(mechanism, Mechanism):
+            raise ArgumentTypeError(f"mechanism must be a mechanism, got mechanism={mechanism!r}.")
+        box = mechanism.domain
+        if not box.is_interval:
+            raise ArgumentError(f"mechanism must be one of an interval, got {box!r}.")
+        lower, upper = float(box.lower), float(box.upper)
+        clamped = mechanism.mass_at_bounds(lower)[0] > 0
+        if box.steps[0] is None:
+            cuts = np.linspace(lower, upper, _FINER * bins + 1)
+            if clamped:
+                inner = [lower, *cuts[1:-1], np.nextafter(upper, lower)]
+                return cls(cuts[::_FINER], np.array(inner), atoms=True)
+            return cls(cuts[::_FINER], cuts[1:-1], atoms=False)
+        grid = Grid.fit(lower, upper, box.steps[0], 1.0)
+        group = math.ceil((grid.intervals + 1) / bins)
+        ends, finer = (
+            np.arange(g, grid.intervals + 1, g) for g in (group, max(1, group // _FINER))
+        )
+        if clamped:  # the bounds' steps by themselves
+            finer = np.union1d(finer, [1, grid.intervals])
+        spacing = float(grid.spacing)
+        below = lower - spacing / 2
+        edges = np.array([lower, *(below + spacing * ends), upper])
+        stops: Floats = np.asarray(below + spacing * np.union1d(finer, ends), dtype=np.float64)
+        return cls(edges, stops, atoms=False)
+
+    @property
+    def home(self) -> Any:
+        """Say which cell of true values each cell of answers lies in."""
+        after = np.append(self.cuts, np.inf)
+        return np.clip(np.searchsorted(self.edges, after) - 1, 0, len(self.edges) - 2)
+
+    def count(self, outputs: Any, counts: Any = None) -> Floats:
+        """Count the answers in every cell of answers; an iterator gives them in chunks."""
+        total = np.zeros(len(self.cuts) + 1)
+        for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
+            answers = _check.public_values(outputs=chunk).ravel()
+            times = None if counts is None else _times(counts, answers.size)
+            for start in range(0, answers.size, _BLOCK):
+                block = answers[start : start + _BLOCK]
+                if block.min() < self.edges[0] or block.max() > self.edges[-1]:
+                    ends = f"{short(self.edges[0])} and {short(self.edges[-1])}"
+                    raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
+                cell = np.searchsorted(self.cuts, block)
+                weight = None if times is None else times[start : start + _BLOCK]
+                total += np.bincount(cell, weight, total.size)
+        if total.sum() < 1:
+            raise ArgumentError("outputs must hold at least one answer.")
+        return total
+
+    def response(self, mechanism: Mechanism) -> Floats:
+        """Return the probability of every cell of answers, averaged over a cell of true values.
+
+        The outermost nodes are the bounds: with little noise only a bound is ever answered by it.
+        """
+        nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
+        nodes[0, 0], nodes[-1, -1] = self.edges[0], self.edges[-1]
+        upto = np.zeros((len(nodes), len(self.cuts) + 2))
+        upto[:, -1] = 1
+        for column in nodes.T:
+            upto[:, 1:-1] += mechanism.cdf(self.cuts[None, :], column[:, None]) / len(_NODES)
+        if self.atoms:
+            upto[:, -2] = 1 - mechanism.mass_at_bounds(nodes)[1].mean(1)
+        return np.maximum(np.diff(upto, axis=1), 0.0)
+
+
+def _times(counts: Any, size: int) -> Floats:
+    times = _check.public_values(counts=counts).ravel()
+    if times.size != size or not np.isfinite(times).all() or (times < 0).any():
+        raise ArgumentError("counts must be zero or more, and as many as outputs.")
+    return times

@@ -1,0 +1,166 @@
+"""What an audit reads of a mechanism, ours or not: answers, neighbouring values, its claim.
+
+Which pairs are tried, and why: docs/proofs/audit.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats
+from inbounds.analysis.compare import epsilon_at
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.event import Event
+from inbounds.numerics.neighbour import Pair, candidates, check_pair, largest_change
+from inbounds.sampling.entropy import Entropy
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_BLOCK = 1 << 20  # numbers drawn together
+_CALLS = 1 << 10  # the same where every answer is a call
+
+
+class Source:
+    """Draws answers, by arrays or one by one, in blocks that need little memory.
+
+    Examples
+    --------
+    >>> source = Source(lambda value: value / 2, None, None, lambda size: None)
+    >>> source.draw(np.array(1.0), 3).tolist(), source.drawn
+    ([0.5, 0.5, 0.5], 3)
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        vectorized: bool | None,
+        entropy: Entropy | None,
+        advance: Callable[[int], None],
+    ) -> None:
+        method = getattr(mechanism, "release", None)
+        if not callable(method) and not callable(mechanism):
+            raise ArgumentTypeError(
+                "mechanism must have a method release(values), or be a function."
+            )
+        self._release = method if callable(method) else mechanism
+        self._by_array = callable(method) if vectorized is None else vectorized
+        self._options = {} if entropy is None else {"entropy": entropy}
+        self._advance = advance
+        self.drawn = 0
+        self.name = getattr(mechanism, "__qualname__", None) or repr(mechanism)
+
+    def draw(self, value: Floats, count: int) -> Floats:
+        """Return `count` answers to one value."""
+        return np.concatenate(list(self._blocks(value, count)))
+
+    def count(self, value: Floats, count: int, event: Event) -> int:
+        """Return how many of `count` fresh answers to one value are in the event."""
+        return sum(int(event.holds(block).sum()) for block in self._blocks(value, count))
+
+    def _blocks(self, value: Floats, count: int) -> Iterator[Floats]:
+        most = max(1, _BLOCK // value.size) if self._by_array else _CALLS
+        while count > 0:
+            size = min(count, most)
+            yield self._answers(value, size)
+            count -= size
+            self.drawn += size
+            self._advance(size)
+
+    def _answers(self, value: Floats, size: int) -> Floats:
+        shape = (size, *value.shape)
+        if self._by_array:
+            answers = self._release(np.broadcast_to(value, shape).copy(), **self._options)
+        else:
+            given = plain(value)
+            answers = [self._release(given, **self._options) for _ in range(size)]
+        found = _check.public_values(answers=answers)
+        if found.shape != shape:
+            raise ArgumentError(
+                f"mechanism must answer values of shape {shape} in kind, got {found.shape}."
+            )
+        return found
+
+
+def pairs_of(
+    mechanism: Any, box: Box | None, sensitivity: Sensitivity | float | None, pair: Any
+) -> tuple[list[Pair], tuple[float, ...] | None]:
+    """Return the pairs of values to try, and the weights of the coordinates of an answer.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> pairs, weights = pairs_of(BoundedGaussian(Box(0, 1), 1, sigma=1.0), None, None, None)
+    >>> [float(value) for value in pairs[0]], weights
+    ([0.0, 1.0], None)
+    """
+    box = getattr(mechanism, "domain", None) if box is None else box
+    if box is not None and not isinstance(box, Box):
+        raise ArgumentTypeError(f"box must be a Box, got box={box!r}.")
+    own = getattr(mechanism, "sensitivity", None)
+    allowed = own if sensitivity is None else sensitivity
+    reach = None if allowed is None else as_sensitivity(allowed)
+    if pair is not None:
+        pairs = [check_pair(pair, box, reach)]
+    elif box is None or reach is None:
+        raise ArgumentTypeError(
+            "box and sensitivity must be given, or pair: the mechanism does not say them."
+        )
+    elif hasattr(mechanism, "_pure_loss") and reach == own and box == mechanism.domain:
+        pairs = candidates(box, mechanism._pure_loss().change)
+    else:
+        pairs = candidates(box, largest_change(box.widths, reach.within(box.widths)))
+    change = pairs[0][1] - pairs[0][0]
+    if change.ndim == 0:
+        return pairs, None
+    # Up to a factor, what the log-likelihood ratio multiplies each coordinate with.
+    if isinstance(mechanism, Mechanism):
+        scales = mechanism._scales
+        change = np.sign(change) / scales if mechanism._law == "laplace" else change / scales**2
+    return pairs, tuple((change / np.abs(change).max()).tolist())
+
+
+def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
+    """Return the epsilon that is claimed at `delta`.
+
+    Examples
+    --------
+    >>> from inbounds import ClampedLaplace
+    >>> claim_of(ClampedLaplace(Box(0, 1), 1, scale=1.0), None, 0.0)
+    1.0000000000000...
+    """
+    if given is None and isinstance(mechanism, Mechanism):
+        return epsilon_at(mechanism, delta)
+    own = getattr(mechanism, "epsilon", None) if given is None else given
+    if own is None:
+        raise ArgumentTypeError("claimed_epsilon must be given: the mechanism has no epsilon.")
+    return _check.not_negative(claimed_epsilon=own)
+
+
+def proved_epsilon(mechanism: Any) -> float | None:
+    """Return the epsilon of the certificate, where there is one.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> proved_epsilon(BoundedGaussian(Box(0, 1), 1, sigma=1.0))
+    0.5...
+    """
+    if not isinstance(mechanism, Mechanism) or not hasattr(mechanism, "certificate"):
+        return None
+    return float(mechanism.certificate().epsilon)
+
+
+def plain(value: Floats) -> Any:
+    """Return a value as a plain number, or a tuple of them.
+
+    Examples
+    --------
+    >>> plain(np.array([1.0, 2.0]))
+    (1.0, 2.0)
+    """
+    return tuple(value.tolist()) if value.ndim else float(value)

@@ -1,0 +1,228 @@
+"""``inbounds compose``: what several releases on the same data cost together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.cli import arguments, output
+
+if TYPE_CHECKING:
+    from inbounds.accounting.composition import Composition
+    from inbounds.loss import PrivacyLoss
+    from inbounds.mechanisms.mechanism import Mechanism
+
+EXAMPLES = r"""
+[bold]Examples[/bold]
+
+A hundred ages, each with the bounded Gaussian at pure epsilon 0.1:
+
+$ inbounds compose --delta 1e-6 \
+  --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100"
+
+Beside them a joint release of two answers, and one by someone else, who told only its epsilon:
+
+$ inbounds compose --delta 1e-6 \
+  --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100" \
+  --release "bounds=0:10,1:9 sensitivity=4,2 epsilon=0.5" \
+  --release "epsilon=0.2"
+
+One kind of release can be written as options, and drawn:
+
+$ inbounds compose --delta 1e-6 --bounds 0:120 --sensitivity 2.5 \
+  --epsilon 0.1 --times 100 --plot cost.svg
+"""
+
+_KEYS = ("bounds", "sensitivity", "norm", "epsilon", "delta", "rho", "mechanism", "times")
+
+
+def compose(
+    *,
+    delta: Annotated[
+        float, typer.Option(help="Say what everything costs at this delta; may be 0.")
+    ],
+    release: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar='"KEY=VALUE ..."',
+            help=f"One kind of release: any of {', '.join(_KEYS)}, as in the options; commas "
+            "between coordinates. Without bounds only its privacy is known. Repeat it.",
+        ),
+    ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LOW:HIGH", help="Range of the answer; repeat it per coordinate."),
+    ] = None,
+    sensitivity: Annotated[
+        list[float] | None,
+        typer.Option(help="How much one neighbour may change the value; repeat it likewise."),
+    ] = None,
+    norm: arguments.Norm = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Pure differential privacy of each release.")
+    ] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="Zero-concentrated privacy of each, in place of --epsilon.")
+    ] = None,
+    mechanism: Annotated[
+        arguments.MechanismName | None, typer.Option(help="Which noise; the bounded Gaussian.")
+    ] = None,
+    times: Annotated[int | None, typer.Option(help="How many of them; 1.")] = None,
+    json: arguments.Json = False,
+    plot: arguments.Plot = None,
+) -> None:
+    """Add up what releases on the same data cost, by every bound known, and name the best."""
+    given: dict[str, Any] = {
+        "bounds": ",".join(bounds or []),
+        "sensitivity": ",".join(map(repr, sensitivity or [])),
+        "norm": norm,
+        "epsilon": epsilon,
+        "rho": rho,
+        "mechanism": mechanism,
+        "times": times,
+    }
+    fields = {key: str(value) for key, value in given.items() if value not in (None, "")}
+    releases = [read(text) for text in release or []]
+    if fields:
+        releases.insert(0, _built(fields))
+    if not releases:
+        raise typer.BadParameter("give at least one.", param_hint="--release")
+    from inbounds.accounting import composition  # noqa: PLC0415 - help must be quick
+
+    together = composition.compose(releases)
+    facts = describe(together, delta)
+    if plot is not None:
+        _draw(releases, delta, plot)
+    if json:
+        output.show_json(facts)
+    else:
+        output.show(_table(facts))
+
+
+def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
+    """Return what one ``--release`` speaks of, and how many times.
+
+    Examples
+    --------
+    >>> read("bounds=0:1 sensitivity=1 epsilon=0.5 mechanism=bounded-laplace times=3")
+    (BoundedLaplace(Box(0, 1), L2(1), scale=2...), 3)
+    >>> read("epsilon=0.5")
+    (PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...), 1)
+    """
+    fields: dict[str, str] = {}
+    for word in text.split():
+        key, equals, value = word.partition("=")
+        if key not in _KEYS or not equals or not value or key in fields:
+            message = f"must be KEY=VALUE, each of {', '.join(_KEYS)} once, got {word!r}."
+            raise typer.BadParameter(message, param_hint="--release")
+        fields[key] = value
+    return _built(fields)
+
+
+def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
+    numbers = {key: _number(key, fields.get(key)) for key in ("epsilon", "delta", "rho")}
+    privacy = arguments.Privacy(**numbers)
+    times = _whole(fields.get("times", "1"))
+    if "bounds" not in fields:
+        for key in ("sensitivity", "norm", "mechanism"):
+            if key in fields:
+                raise typer.BadParameter(f"needs bounds beside {key}.", param_hint="--release")
+        return _known(privacy), times
+    if "sensitivity" not in fields:
+        raise typer.BadParameter("needs sensitivity beside bounds.", param_hint="--release")
+    name, norm = fields.get("mechanism", "bounded-gaussian"), fields.get("norm")
+    for key, value, allowed in (
+        ("mechanism", name, arguments.MechanismName),
+        ("norm", norm, arguments.NormName),
+    ):
+        if value is not None and value not in allowed.__args__:  # type: ignore[attr-defined]
+            raise typer.BadParameter(f"knows no {key} {value!r}.", param_hint="--release")
+    changes = [_number("sensitivity", part) for part in fields["sensitivity"].split(",")]
+    built = arguments.build(
+        arguments.read_box(fields["bounds"].split(",")),
+        arguments.read_sensitivity([x for x in changes if x is not None], norm),
+        privacy,
+        mechanism=name,
+    )
+    return built, times
+
+
+def _known(privacy: arguments.Privacy) -> PrivacyLoss:
+    """Describe a release of which only its privacy is known."""
+    from inbounds.loss import PrivacyLoss  # noqa: PLC0415 - help must be quick
+
+    if privacy.rho is not None:
+        return PrivacyLoss.concentrated(privacy.rho)
+    return PrivacyLoss.approximate(privacy.epsilon or 0.0, privacy.delta or 0.0)
+
+
+def _number(key: str, text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        message = f"{key} must be a number, got {text!r}."
+        raise typer.BadParameter(message, param_hint="--release") from None
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 15 and int(text)):
+        message = f"times must be a whole number from 1 on, got {text!r}."
+        raise typer.BadParameter(message, param_hint="--release")
+    return int(text)
+
+
+def describe(together: Composition, delta: float) -> dict[str, Any]:
+    """Return everything the command has to say, under the names that JSON shows.
+
+    Examples
+    --------
+    >>> from inbounds.accounting.composition import compose
+    >>> facts = describe(compose([read("epsilon=0.1 times=4")]), 0.0)
+    >>> facts["releases"], facts["best"], round(facts["epsilon"], 9)
+    (4, 'basic', 0.4)
+    """
+    epsilons = together.epsilons(delta)
+    best = min(epsilons, key=lambda bound: epsilons[bound])
+    return {
+        "releases": len(together),
+        "delta": delta,
+        "epsilon": epsilons[best],
+        "best": best,
+        "epsilons": epsilons,
+        "pure_epsilon": together.pure,
+        "rho": together.rho,
+        "mu": together.gdp,
+    }
+
+
+def _table(facts: dict[str, Any]) -> Any:
+    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
+
+    releases = f"{facts['releases']} release" + "s" * (facts["releases"] != 1)
+    table = Table(title=f"{releases} together, at δ = {facts['delta']:g}")
+    table.add_column("bound", style="bold", no_wrap=True)
+    table.add_column("ε", justify="right")
+    table.add_column("from")
+    origin = {
+        "basic": f"pure ε, added up: {facts['pure_epsilon']:.6g}",
+        "optimal pure": "the best that pure ε alone allows",
+        "zCDP": f"ρ, added up: {facts['rho']:.6g}",
+        "GDP": f"μ, its squares added up: μ = {facts['mu']:.6g}",
+        "PLD": "profiles of δ, convolved",
+    }
+    for bound, epsilon in sorted(facts["epsilons"].items(), key=lambda item: item[1]):
+        mark = " ← the cost" if bound == facts["best"] else ""
+        table.add_row(bound, f"{epsilon:.6g}", origin[bound] + mark)
+    return table
+
+
+def _draw(releases: list[Any], delta: float, plot: Any) -> None:
+    from inbounds.plots.privacy import composition_figure  # noqa: PLC0415 - optional
+
+    (what, times), *others = releases
+    if others or not hasattr(what, "domain"):
+        message = "draws one kind of release, with its bounds."
+        raise typer.BadParameter(message, param_hint="--plot")
+    counts = sorted({round(times ** (k / 8)) for k in range(9)})
+    output.save(composition_figure(what, delta=delta, counts=counts), plot)

@@ -1,0 +1,203 @@
+"""Central privacy for data frames: statistics of a table, or of its groups, in one release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+
+from inbounds.errors import ArgumentError
+from inbounds.frames import aggregate
+from inbounds.frames.aggregate import Nulls
+from inbounds.frames.estimate import Estimate, Released
+from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
+from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open_table
+from inbounds.frames.statistic import Statistic
+from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
+
+
+def summarize(
+    frame: Any,
+    statistics: Sequence[Statistic] | Statistic,
+    by: str | Sequence[str] | None = None,
+    groups: Sequence[Any] | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    rho: float | None = None,
+    adjacency: Adjacency = "replace",
+    rows: int = 1,
+    id: str | None = None,
+    size: int | None = None,
+    nulls: Nulls = "error",
+    ledger: Any = None,
+    dataset: str | None = None,
+    label: str | None = None,
+) -> Any:
+    """Release statistics of a table, or of groups of its rows, all at once, each in its range.
+
+    Parameters
+    ----------
+    frame
+        A pandas or Polars data frame (lazy too), a PyArrow table, a DuckDB relation or a PySpark
+        data frame. The engine that holds it works out the sums; a lazy one runs twice.
+    statistics
+        What to ask: `count`, `total`, `mean`, `variance` and `histogram` of inbounds.frames.
+    by, groups
+        One or more columns that split the rows, and the values (or tuples of them) to tell
+        about, which must be public. Rows with other values, or none, count nowhere.
+    epsilon, delta, rho
+        The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
+    adjacency
+        What neighbours are. ``"replace"``: up to `rows` rows have other values, and the number of
+        rows is public. ``"add-remove"``: up to `rows` rows are added or removed.
+    rows, id
+        How many rows may be about one person. With `id`, the column that tells whose row it is,
+        privacy is for people: at most `rows` rows of each are used, evenly spaced among their
+        rows in order of value, and all of one person's rows may change, come or go.
+    size
+        Public upper bound on how many rows a group has (the table, without `by`). Needed where
+        the number of rows is private: with ``"add-remove"`` or `id`. A tight bound gives less
+        noise. Sums above it are cut off, at no cost to privacy.
+    nulls
+        ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any
+        column asked about; how many are left is then private.
+    ledger, dataset, label
+        A `Ledger` to charge, before anything is drawn, and what to write there. By default the
+        label names the statistics.
+
+    Returns
+    -------
+    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for
+    DuckDB. One row for each group, statistic and bin, with the columns of `by`, ``statistic``,
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``, and
+    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more.
+
+    Guarantees
+    ----------
+    All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
+    that are neighbours: docs/proofs/statistics.md. Sums are exact, so no rounding adds to what one
+    row changes. Errors show no value; that a column holds nulls or infinities is told by the error.
+
+    Notes
+    -----
+    "The truth" is the statistic of the rows that are used, their values moved to the bounds. Errors
+    and intervals are about the noise; they do not know of which population the table is a sample.
+    Without `by`, under ``"replace"``, the number of rows is public, and `count` is exact.
+
+    Pure `epsilon` is dear: relative to the range, the noise of this mechanism shrinks with the
+    square root of the number of rows only. With a small `delta`, or `rho`, it shrinks with the
+    number of rows.
+
+    Where the size of a group is private, a mean is a released sum over a released count. Its
+    interval holds whatever the noise is; its standard error is a first-order one, at best a rough
+    guide when a group is not much larger than its noise.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from inbounds.frames.statistic import count, mean
+    >>> table = pd.DataFrame({"age": [17, 41, 68] * 100, "town": ["Ulm", "Rom", "Ulm"] * 100})
+    >>> asked = [count(), mean("age", 0, 120)]
+    >>> result = summarize(table, asked, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
+    >>> result[["town", "statistic"]].values.tolist()
+    [['Rom', 'count'], ['Rom', 'mean'], ['Ulm', 'count'], ['Ulm', 'mean']]
+    >>> result.query("statistic == 'mean'")["value"].between(0, 120).all().item()
+    True
+    """
+    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    request = check_request(
+        statistics=statistics,
+        by=by,
+        groups=groups,
+        adjacency=adjacency,
+        rows=rows,
+        person=id,
+        size=size,
+        nulls=nulls,
+    )
+    if (ledger is None) != (dataset is None) or (ledger is None and label is not None):
+        raise ArgumentError("ledger and dataset must be given together, and label only with them.")
+    table = open_table(frame, request)
+    many, table = aggregate.checked(table, request.columns, id, request.nulls)
+    largest = request.size or many  # without a size, the number of rows is public
+    if not largest:
+        raise ArgumentError("frame must have at least one row.")
+    found = moments(request.statistics, sizes_public=request.sizes_public)
+    if not found:  # a public number of rows is all that is asked for
+        return _written(frame, request, Released(None, np.empty((1, 0)), found, largest))
+    exact = aggregate.sums(
+        table, found, by=request.by, groups=request.groups, person=id, rows=request.rows
+    )
+    values = np.array([float(one / largest) for group in exact for one in group])
+    mechanism = _mechanism(found, request, largest, guarantee)
+    if ledger is None:
+        answers = mechanism.release(values)
+    else:
+        label = ", ".join(map(repr, request.statistics)) if label is None else label
+        answers = ledger.release(mechanism, values, dataset=dataset, label=label)
+    shaped = np.reshape(answers, (len(request.groups), -1))
+    return _written(frame, request, Released(mechanism, shaped, found, largest))
+
+
+def _mechanism(
+    found: Sequence[Moment], request: Request, size: int, guarantee: Guarantee
+) -> BoundedGaussian:
+    """Return the mechanism with the least noise; a change is bounded in l1 and in l2."""
+    domain = box(found, len(request.groups))
+    bounds = sensitivities(
+        found,
+        len(request.groups),
+        adjacency=request.adjacency,
+        sizes_public=request.sizes_public,
+        rows=request.rows,
+        size=size,
+    )
+    epsilon = guarantee.epsilon if guarantee.rho is None else None
+    fitted = [
+        BoundedGaussian.calibrated(
+            domain,
+            bound,
+            epsilon=epsilon,
+            delta=guarantee.delta,
+            rho=guarantee.rho,
+            scaling="width",
+        )
+        for bound in bounds
+    ]
+    return min(fitted, key=lambda mechanism: float(np.max(mechanism.sigma)))
+
+
+def _written(frame: Any, request: Request, released: Released) -> Any:
+    """Write estimates as a frame of the user's kind."""
+    bins = any(statistic.kind == "histogram" for statistic in request.statistics)
+    kept = [name for name in NAMES if bins or not name.startswith("bin")]
+    estimates = [(one, released.estimate(one)) for one in request.statistics]
+    rows = [
+        (*key, *_cells(one, part, g, j, bins))
+        for g, key in enumerate(request.groups)
+        for one, parts in estimates
+        for j, part in enumerate(parts)
+    ]
+    names = (*request.by, *kept, *NUMBERS)
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    native = nw.from_native(frame)
+    if native.implementation.is_pyspark():
+        import pyarrow as pa  # noqa: PLC0415 - Spark's own way from Python needs it
+
+        return frame.sparkSession.createDataFrame(pa.table(columns))
+    eager = isinstance(native, nw.DataFrame) or native.implementation.is_polars()
+    backend = native.implementation if eager else "pyarrow"
+    return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
+
+
+def _cells(one: Statistic, part: Estimate, group: int, place: int, bins: bool) -> list[Any]:
+    edges: list[float | None] = []
+    if bins:
+        is_bin = one.kind == "histogram"
+        edges = list(one.edges[place : place + 2]) if is_bin else [None, None]
+    numbers = [float(a[group]) for a in (part.value, part.error, part.lower, part.upper)]
+    return [one.kind, one.column or None, *edges, *numbers]

@@ -1,0 +1,181 @@
+"""Events that tell two laws of answers apart, and what counting them proves about epsilon.
+
+If P(E) and Q(E) are the chances of an event under two neighbouring values, then (ε, δ)-privacy
+demands P(E) <= e^ε Q(E) + δ. Counts bound both chances, whatever the laws are, and so epsilon.
+
+Proof: docs/proofs/audit.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv, ndtr, ndtri
+
+from inbounds._check import Floats, short
+
+Kind = Literal["below", "above", "near"]
+KINDS: tuple[Kind, ...] = ("below", "above", "near")
+_THRESHOLDS = 300  # tried for each kind
+_ROUNDING = 1e-9  # covers the error of the inverse beta function, which is far smaller
+_LEAST_CAUTION = 3.0  # standard errors; less falls for chance findings
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A set of answers: those up to a threshold, from a threshold on, or near a value.
+
+    Parameters
+    ----------
+    kind
+        ``"below"``: at most `threshold`. ``"above"``: at least `threshold`. ``"near"``: at most
+        `threshold` away from `centre`.
+    threshold, centre
+        Where the event ends; `centre` is only read by ``"near"``.
+    weights
+        For answers of several coordinates: the event speaks of their sum with these weights.
+
+    Examples
+    --------
+    >>> event = Event("below", 0.25)
+    >>> event.holds(np.array([0.1, 0.25, 0.3])).tolist(), str(event)
+    ([True, True, False], 'answer ≤ 0.25')
+    """
+
+    kind: Kind
+    threshold: float
+    centre: float = 0.0
+    weights: tuple[float, ...] | None = None
+
+    def read(self, answers: NDArray[Any]) -> Floats:
+        """Return the one number of each answer that the event speaks of."""
+        return project(answers, self.weights)
+
+    def holds(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of each answer whether it is in the event."""
+        limit = -self.threshold if self.kind == "above" else self.threshold
+        return np.asarray(_score(self.kind, self.read(answers), self.centre) <= limit)
+
+    def __str__(self) -> str:
+        name = "answer" if self.weights is None else f"answer·{short(self.weights)}"
+        if self.kind == "near":
+            return f"|{name} - {self.centre:.6g}| ≤ {self.threshold:.6g}"
+        return f"{name} {'≤' if self.kind == 'below' else '≥'} {self.threshold:.6g}"
+
+
+def project(answers: NDArray[Any], weights: tuple[float, ...] | None) -> Floats:
+    """Return answers as they are, or the weighted sum of their coordinates.
+
+    Examples
+    --------
+    >>> project(np.array([[1.0, 2.0]]), (1.0, 10.0)).tolist()
+    [21.0]
+    """
+    numbers = np.asarray(answers, dtype=float)
+    # Not a matrix product: its rounding may depend on how many rows there are.
+    return numbers if weights is None else (numbers * weights).sum(axis=-1)
+
+
+def epsilon_lower_bound(
+    first: Any, second: Any, trials: int, *, confidence: float, delta: float
+) -> Any:
+    """Return what counts of an event prove: epsilon is at least this, at the stated confidence.
+
+    Parameters
+    ----------
+    first, second
+        How many of `trials` independent answers to either value were in the event.
+    confidence
+        The chance that the statement is true, at least. Half of the rest goes to either count.
+    delta
+        The delta of (ε, δ)-privacy; zero for pure epsilon.
+
+    Examples
+    --------
+    >>> round(epsilon_lower_bound(600, 200, 1000, confidence=0.95, delta=0.0), 3)  # ln 3 = 1.099
+    0.922
+    """
+    miss = (1 - confidence) / 2
+    hits, others = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    least = betaincinv(np.maximum(hits, 1), trials - np.maximum(hits, 1) + 1, miss)
+    fewer = np.minimum(others, trials - 1)
+    most = betainccinv(fewer + 1, trials - fewer, miss)
+    low = np.where(hits > 0, least, 0.0) * (1 - _ROUNDING) - delta
+    high = np.where(others < trials, np.minimum(most * (1 + _ROUNDING), 1.0), 1.0)
+    bound = np.log(np.maximum(low / high, 1.0))  # below zero it says nothing
+    return bound if bound.ndim else float(bound)
+
+
+def caution(confidence: float, explored: int, tested: int) -> float:
+    """Return a confidence for `explored` answers as cautious as `confidence` is for `tested`.
+
+    Chosen so, an event promises the bound that it will give. It need not be right: it only says
+    which event is tried.
+
+    Examples
+    --------
+    >>> round(caution(0.999, 100, 100), 6), caution(0.999, 50, 100) < 0.999
+    (0.999, True)
+    """
+    errors = -float(ndtri((1 - confidence) / 2)) * float(np.sqrt(explored / tested))
+    return 1 - 2 * float(ndtr(-max(errors, _LEAST_CAUTION)))
+
+
+def best_event(
+    first: Floats,
+    second: Floats,
+    *,
+    centre: float,
+    confidence: float,
+    delta: float,
+    weights: tuple[float, ...] | None = None,
+) -> tuple[float, Event]:
+    """Return the event whose counts bound epsilon best, and the bound, from equally many numbers.
+
+    The bound is not a statement of any confidence: the event was chosen to make it large. Count
+    the event again in fresh answers.
+
+    Examples
+    --------
+    >>> bound, event = best_event(
+    ...     np.linspace(0, 1, 1000),
+    ...     np.linspace(0.5, 1.5, 1000),
+    ...     centre=0.0,
+    ...     confidence=0.95,
+    ...     delta=0,
+    ... )
+    >>> event.kind, round(event.threshold, 2)
+    ('below', 0.5)
+    """
+    size = first.size
+    ranks = np.unique(np.geomspace(1, size, _THRESHOLDS).astype(np.int64)) - 1
+    # Sorted once; every score then consists of a few sorted runs, which a stable sort merges.
+    first, second = np.sort(first), np.sort(second)
+    found = []
+    for kind in KINDS:
+        scores, others = (
+            np.sort(_score(kind, side, centre), kind="stable") for side in (first, second)
+        )
+        limits = scores[ranks]
+        hits, misses = (np.searchsorted(side, limits, side="right") for side in (scores, others))
+        bounds = epsilon_lower_bound(hits, misses, size, confidence=confidence, delta=delta)
+        best = int(np.argmax(bounds))
+        limit = float(limits[best])
+        threshold = -limit if kind == "above" else limit
+        found.append(
+            (
+                float(bounds[best]),
+                Event(kind, threshold, centre if kind == "near" else 0.0, weights),
+            )
+        )
+    return max(found, key=lambda entry: entry[0])
+
+
+def _score(kind: Kind, numbers: Floats, centre: float) -> Floats:
+    """Return how far outside the event's middle each number is."""
+    if kind == "near":
+        return np.abs(numbers - centre)
+    return numbers if kind == "below" else -numbers

@@ -1,0 +1,84 @@
+"""Pairs of values that a guarantee speaks of: where an audit looks.
+
+Any allowed pair gives a valid audit; those at the ends and in the middle of the box are the ones
+that noise, truncated or clamped, hides worst (docs/proofs/audit.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._check import Floats
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.sensitivity import Reach, Sensitivity
+
+Pair = tuple[Floats, Floats]
+_ROOM = 1 + 1e-9  # b - (b - c) is c only up to rounding
+_HALVINGS = 60
+
+
+def candidates(box: Box, change: Floats) -> list[Pair]:
+    """Return values that differ by `change`: at the lower end, the upper end and in the middle.
+
+    Examples
+    --------
+    >>> [(float(s), float(t)) for s, t in candidates(Box(0, 8), np.array([2.0]))]
+    [(0.0, 2.0), (6.0, 8.0), (3.0, 5.0)]
+    """
+    lower, upper = np.asarray(box.lower), np.asarray(box.upper)
+    if np.allclose(change, box.widths, rtol=1e-9, atol=0):
+        return [(lower, upper)]
+    change = change.reshape(lower.shape)
+    middle = lower + (upper - lower - change) / 2
+    return [(lower, lower + change), (upper - change, upper), (middle, middle + change)]
+
+
+def largest_change(widths: Floats, reach: Reach) -> Floats:
+    """Return the largest allowed change along the box's diagonal, cut at the caps.
+
+    Examples
+    --------
+    >>> from inbounds.sensitivity import L1
+    >>> widths = np.array([3.0, 1.0])
+    >>> largest_change(widths, L1(2).within(widths)).round(6).tolist()
+    [1.5, 0.5]
+    """
+    if reach.order is None:
+        return reach.caps
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        size = np.linalg.norm(np.minimum(reach.caps, middle * widths), reach.order)
+        low, high = (middle, high) if size <= reach.radius else (low, middle)
+    return np.minimum(reach.caps, low * widths)
+
+
+def check_pair(pair: Any, box: Box | None, sensitivity: Sensitivity | None) -> Pair:
+    """Read two values, and refuse those that the guarantee does not speak of.
+
+    Examples
+    --------
+    >>> [float(value) for value in check_pair((0, 1), Box(0, 2), None)]
+    [0.0, 1.0]
+    """
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ArgumentTypeError("pair must be two values.")
+    first, second = (np.asarray(_check.finite_vector(pair=value)) for value in pair)
+    if first.shape != second.shape or (first == second).all():
+        raise ArgumentError("pair must be two different values of the same shape.")
+    if box is not None:
+        for value in (first, second):
+            box.check_shape(value, "pair")
+            if value.shape != np.shape(box.lower) or (box.clamp(value) != value).any():
+                raise ArgumentError(f"pair must lie in {box!r}.")
+    if sensitivity is not None:
+        change = np.atleast_1d(np.abs(first - second))
+        reach = sensitivity.limits(change.size)
+        size = 0.0 if reach.order is None else float(np.linalg.norm(change, reach.order))
+        if (change > reach.caps * _ROOM).any() or size > reach.radius * _ROOM:
+            raise ArgumentError(f"pair must differ by at most {sensitivity!r}.")
+    return first, second

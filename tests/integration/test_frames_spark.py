@@ -1,0 +1,132 @@
+"""Spark with a driver and two executors, each a process of its own with its own Python."""
+
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyspark
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession
+from scipy.stats import ks_2samp
+
+import inbounds as ib
+from inbounds.frames.privatize import privatize
+
+# PySpark warns of pandas 3 wherever Arrow is used; no pandas object is made here.
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="Spark needs Java 17"
+    ),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+ROWS, PARTS = 100_000, 4
+EVEN = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1000.0)  # 2²² about equally likely answers
+SHAPED = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+WRONG = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.22)
+WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Start a cluster in a folder of its own, as Spark writes beside its jars otherwise."""
+    home = tmp_path_factory.mktemp("spark")
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(home))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("SPARK_LOCAL_HOSTNAME", "localhost")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        settings = {
+            "spark.driver.extraJavaOptions": QUICK_START,
+            "spark.executor.extraJavaOptions": QUICK_START,
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+            "spark.task.maxFailures": "1",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "OFF",
+        }
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings)
+        session = builder.getOrCreate()
+        yield session
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+
+
+def test_executors_answer_with_the_law_of_release_and_never_repeat_each_other(
+    spark: SparkSession,
+) -> None:
+    """False alarm below 1e-6: 1,180 ± 35 of 10⁵ answers repeat by chance, a batch adds 5,000."""
+    frame = spark.range(0, ROWS, 1, PARTS).selectExpr(
+        "id",
+        *(f"CAST(0.3 AS DOUBLE) AS {name}" for name in ("even", "right", "wrong")),
+        "'Ulm' AS t",
+    )
+    published = privatize(frame, {"wrong": WRONG, "even": EVEN, "right": SHAPED})
+    assert type(published) is type(frame)
+    assert published.schema == frame.schema
+    table = published.toArrow()
+    assert table["id"].to_pylist() == list(range(ROWS))
+    assert pc.unique(table["t"]).to_pylist() == ["Ulm"]
+    even, right, wrong = (table[name].to_numpy() for name in ("even", "right", "wrong"))
+    assert ROWS - np.unique(even).size < 1600
+    assert ((right >= 0) & (right <= 1)).all()
+    expected = SHAPED.release(np.full(ROWS, 0.3))
+    assert ks_2samp(right, expected, method="asymp").pvalue > 1e-7
+    assert ks_2samp(wrong, expected, method="asymp").pvalue < 1e-7
+
+
+def test_both_executors_take_part(spark: SparkSession) -> None:
+    def name_folder(batches: Any) -> Any:
+        for batch in batches:  # an executor works in a folder of its number
+            number = int(Path.cwd().name)
+            yield batch.set_column(0, "id", pa.array([number] * batch.num_rows))
+
+    numbers = spark.range(0, 8, 1, 8).mapInArrow(name_folder, "id bigint").toArrow()["id"]
+    assert pc.count_distinct(numbers).as_py() == 2
+
+
+def test_a_plan_is_lazy_and_its_filters_see_private_values_only(spark: SparkSession) -> None:
+    """All true values are 0: a filter that saw them would keep nothing."""
+    failing = spark.range(9).selectExpr("CAST(raise_error('evaluated') AS DOUBLE) AS age")
+    assert privatize(failing, {"age": EVEN}).filter("age > 0.5").columns == ["age"]
+    frame = spark.range(0, 4000, 1, 2).selectExpr("CAST(0 AS DOUBLE) AS age")
+    kept = privatize(frame, {"age": EVEN}).filter("age > 0.5").toArrow()
+    assert 1500 < kept.num_rows < 2500
+    assert pc.min(kept["age"]).as_py() > 0.5
+
+
+def test_types_and_nulls_are_kept_on_executors(spark: SparkSession) -> None:
+    frame = spark.range(0, 300, 1, 3).selectExpr(
+        "id", "CAST(IF(id % 3 = 0, NULL, id % 100) AS SMALLINT) AS age"
+    )
+    kept = privatize(frame, {"age": WHOLE}, nulls="keep")
+    assert kept.schema == frame.schema
+    table = kept.toArrow()
+    assert table["age"].null_count == 100
+    assert table["age"].is_null().equals(frame.toArrow()["age"].is_null())
+    answered = privatize(frame, {"age": WHOLE}, nulls="uniform").toArrow()["age"]
+    assert answered.null_count == 0
+    assert 0 <= pc.min(answered).as_py() <= pc.max(answered).as_py() <= 120
+
+
+def test_an_error_on_an_executor_names_the_column_and_shows_no_value(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT EXPLODE(ARRAY(CAST(0.123456 AS DOUBLE), NULL)) AS age")
+    with pytest.raises(PythonException, match="column 'age' must have no nulls") as caught:
+        privatize(frame, {"age": EVEN}).toArrow()
+    assert "0.1234" not in "".join(traceback.format_exception(caught.value))

@@ -1,0 +1,133 @@
+"""Real ages, made private and read back: mean, spread, histogram, and honest intervals.
+
+Noise is seeded, so every run sees the same answers and none raises a false alarm. With fresh noise
+a check of three standard errors fails for 0.3 % of columns; the seeds were not picked for passing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, wasserstein_distance
+
+import inbounds as ib
+from inbounds.analysis.deconvolve import Deconvolution, deconvolve
+from inbounds.data import load_anes96
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.sampling.entropy import SeededEntropy
+
+AGES = load_anes96()["age"]
+BOX, STEPPED = ib.Box(0, 120), ib.Box(0, 120, step=1)
+ERRORS = 3.0
+
+
+def local(kind: Any, box: ib.Box, epsilon: float) -> Mechanism:
+    """Each person hides the whole range: the strongest demand, and the most noise."""
+    mechanism: Mechanism = kind.calibrated(box, 120, epsilon=epsilon)
+    return mechanism
+
+
+def misread(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with a scale 30 % too large."""
+    wrong: Mechanism = type(mechanism)(
+        mechanism.domain,
+        mechanism.sensitivity,
+        1.3 * mechanism._scale,  # type: ignore[call-arg]
+    )
+    return wrong
+
+
+def people(count: int, seed: int) -> Any:
+    return np.random.default_rng(seed).choice(AGES, count)
+
+
+def read(answers: Any, mechanism: Mechanism) -> Deconvolution:
+    return deconvolve(answers, mechanism, bootstrap=60, rng=np.random.default_rng(0))
+
+
+def errors_off(result: Deconvolution, values: Any) -> tuple[float, float]:
+    """How many standard errors the recovered mean and variance are from the truth."""
+    mean = (result.mean - np.mean(values)) / result.standard_error("mean")
+    variance = (result.variance - np.var(values)) / result.standard_error("variance")
+    return abs(mean), abs(variance)
+
+
+@dataclass(frozen=True)
+class Setting:
+    kind: Any
+    box: ib.Box
+    epsilon: float
+    told_by: str = "mean"  # what a wrong scale moves: that of clamped noise, only the spread
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return local(self.kind, self.box, self.epsilon)
+
+
+SETTINGS = [
+    Setting(ib.BoundedGaussian, BOX, 1.0),
+    Setting(ib.BoundedGaussian, STEPPED, 4.0),
+    Setting(ib.BoundedLaplace, BOX, 1.0),
+    Setting(ib.BoundedLaplace, STEPPED, 4.0),
+    Setting(ib.ClampedLaplace, BOX, 1.0, "variance"),
+    Setting(ib.ClampedLaplace, STEPPED, 4.0, "variance"),
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_the_mean_age_of_many_is_recovered_and_a_wrong_scale_is_seen(setting: Setting) -> None:
+    mechanism, values = setting.mechanism, people(10**5, 1)
+    answers = mechanism.release(values, entropy=SeededEntropy(1))
+    right = errors_off(read(answers, mechanism), values)
+    wrong = errors_off(read(answers, misread(mechanism)), values)
+    told_by = ("mean", "variance").index(setting.told_by)
+    assert right[0] < ERRORS
+    assert right[told_by] < ERRORS < wrong[told_by]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_the_mean_age_of_the_table_itself_is_recovered(setting: Setting) -> None:
+    answers = setting.mechanism.release(AGES, entropy=SeededEntropy(2))
+    assert errors_off(read(answers, setting.mechanism), AGES)[0] < ERRORS
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon", "factor"),
+    [
+        (ib.BoundedGaussian, 1.0, 3.0),
+        (ib.BoundedGaussian, 4.0, 3.0),
+        (ib.BoundedLaplace, 1.0, 8.0),
+        (ib.BoundedLaplace, 4.0, 8.0),
+        (ib.ClampedLaplace, 1.0, 8.0),
+        (ib.ClampedLaplace, 4.0, 8.0),
+    ],
+)
+def test_a_million_answers_tell_the_histogram(kind: Any, epsilon: float, factor: float) -> None:
+    """Closer to the true ages than the private ones by the factor; misread, it is not."""
+    mechanism, values = local(kind, BOX, epsilon), people(10**6, 3)
+    answers = mechanism.release(values, entropy=SeededEntropy(3))
+    ages, times = np.unique(values, return_counts=True)
+    raw = wasserstein_distance(ages, np.sort(answers)[50::100], times)
+    distances = []
+    for model in (mechanism, misread(mechanism)):
+        result = deconvolve(answers, model, bootstrap=0)
+        distances.append(wasserstein_distance(ages, result.values, times, result.weights))
+    assert raw > factor * distances[0]
+    assert raw < factor * distances[1]
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    """False alarm below 1e-6 at 95 %; the inner half of the intervals, at 67 %, is refused."""
+    columns, mechanism = 50, local(ib.BoundedLaplace, BOX, 2.0)
+    rng = np.random.default_rng(4)
+    held = inner = 0
+    for seed in range(columns):
+        answers = mechanism.release(rng.choice(AGES, 20_000), entropy=SeededEntropy(seed))
+        result = deconvolve(answers, mechanism, bins=32, bootstrap=60, rng=rng)
+        low, high = result.interval("mean", 0.95)
+        off = abs(AGES.mean() - (low + high) / 2)
+        held += bool(off < (high - low) / 2)
+        inner += bool(off < (high - low) / 4)
+    fewest = int(binom.ppf(1e-6, columns, 0.93))  # 60 resamples give a little less than 95 %
+    assert inner < fewest <= held
