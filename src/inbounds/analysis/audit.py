@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import short
-from inbounds.analysis.source import Source, claim_of, pairs_of, plain, proved_epsilon
+from inbounds.analysis.source import Source, bar, claim_of, pairs_of, plain, proved_epsilon
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.numerics.event import Event, best_event, caution, epsilon_lower_bound, project
@@ -158,7 +156,7 @@ class Audit:
 def audit(
     mechanism: Any,
     *,
-    releases: int = 10**6,
+    releases: float = 10**6,
     confidence: float = 0.999,
     delta: float = 0.0,
     claimed_epsilon: float | None = None,
@@ -222,7 +220,7 @@ def audit(
     claim = claim_of(mechanism, claimed_epsilon, delta)
     explored = min(total // (8 * len(pairs)), _EXPLORED)
     trials = (total - 2 * explored * len(pairs)) // 2
-    with _bar(total, progress=progress) as advance:
+    with bar(total, progress=progress) as advance:
         source = Source(mechanism, vectorized, entropy, advance)
         level = caution(confidence, explored, trials)
         chosen = _choose(source, pairs, weights, explored, confidence=level, delta=delta)
@@ -298,17 +296,3 @@ def _whole(releases: object) -> int:
 
 def _shown(value: Any) -> str:
     return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
-
-
-@contextmanager
-def _bar(total: int, *, progress: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how many releases were drawn."""
-    if not progress:
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - optional
-    from rich.progress import Progress  # noqa: PLC0415 - as above
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Audit", total=total)
-        yield lambda size: bar.advance(task, size)

@@ -171,11 +171,11 @@ def deconvolve(
 
     Plain maximum likelihood (``smooth=0``) answers in a few sharp spikes when the noise is high.
     The default charges 1 nat of log-likelihood for the curvature of a bell whose standard deviation
-    is a tenth of the box, whatever the number of answers, so that many answers outweigh it. It
-    was chosen by measurement: on ages, exponential, uniform, beta, two-humped and spiked columns
-    of 10³ to 10⁶ rows it is several times closer to the truth than ``smooth=0``, and within a
-    factor of two of the best value wherever that is. Columns of a few exact values are the
-    exception: make it smaller for them.
+    is a tenth of the box, whatever the number of answers, so that many answers outweigh it.
+    It was chosen by measurement. Over 162 columns (ages, bell, exponential, uniform, two humps,
+    spikes; 10³ to 10⁶ rows; epsilon 1 to 10 for the whole range; three mechanisms) the Wasserstein
+    distance to the truth is 8.4 for the answers themselves, 4.7 at ``smooth=0``, 2.1 at 1, 2.3 at
+    100, in years of 120. Columns of a few exact values are the exception: there 0 is best.
 
     Parameters
     ----------

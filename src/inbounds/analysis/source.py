@@ -6,6 +6,7 @@ Which pairs are tried, and why: docs/proofs/audit.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ class Source:
         method = getattr(mechanism, "release", None)
         if not callable(method) and not callable(mechanism):
             raise ArgumentTypeError(
-                "mechanism must have a method release(values), or be a function."
+                "mechanism must have a method release(values), or be a function.\n"
+                "Hint: of another library's object, pass the method that answers one value."
             )
         self._release = method if callable(method) else mechanism
         self._by_array = callable(method) if vectorized is None else vectorized
@@ -164,3 +166,23 @@ def plain(value: Floats) -> Any:
     (1.0, 2.0)
     """
     return tuple(value.tolist()) if value.ndim else float(value)
+
+
+@contextmanager
+def bar(total: int, *, progress: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many releases were drawn, and shows it if asked to.
+
+    Examples
+    --------
+    >>> with bar(100, progress=False) as advance:
+    ...     advance(100)
+    """
+    if not progress:
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - optional
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("Audit", total=total)
+        yield lambda size: shown.advance(task, size)

@@ -92,7 +92,7 @@ def audit(
         subject = load(function)
     result = analysis.audit(
         subject,
-        releases=releases,  # type: ignore[arg-type]
+        releases=releases,
         confidence=confidence,
         delta=0.0 if delta is None else delta,
         claimed_epsilon=epsilon,
