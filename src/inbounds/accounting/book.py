@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from sqlalchemy import Connection
 
@@ -51,6 +52,10 @@ class Book:
         with self.store.reading() as connection:
             return self._account(connection, dataset)
 
+    def budget(self, dataset: str) -> Budget:
+        """Return the budget, which never changes: it is read at most once."""
+        return budget_of(self._known.get(dataset) or self.account(dataset))
+
     def spent(self, account: Account) -> Costs:
         """Return how often each cost was charged."""
         return [(self._costs[key], count) for key, count in account.counts.items()]
@@ -65,7 +70,7 @@ class Book:
 
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
         """Append a charge if the budget has room for it; it is on disk when this returns."""
-        text = cost.to_json()
+        key, text = _written(cost)
         with self.store.writing(dataset) as connection:
             account = self._account(connection, dataset)
             budget = budget_of(account)
@@ -73,9 +78,11 @@ class Book:
             budget.check(cost, spent)
             admitted = budget.admits([*spent, (cost, count)])
             if admitted:
+                if key not in account.counts:
+                    store.add_cost(connection, key, text)
                 where = (dataset, account.number + 1, _now())
-                entry = Charge(*where, label, mechanism, digest(text), count)
-                store.add_charge(connection, entry, account.head, text)
+                entry = Charge(*where, label, mechanism, key, count)
+                store.add_charge(connection, entry, account.head)
         if not admitted:
             raise _exceeded(dataset, budget, spent, cost, count)
 
@@ -141,6 +148,13 @@ def _exceeded(
         asked=asked,
         remaining=remaining,
     )
+
+
+@lru_cache(maxsize=256)
+def _written(cost: Cost) -> tuple[str, str]:
+    """Return the digest and the text of a cost; releases repeat, and so do their costs."""
+    text = cost.to_json()
+    return digest(text), text
 
 
 def _decimal(number: float | None) -> str | None:

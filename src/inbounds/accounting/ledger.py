@@ -143,7 +143,7 @@ class Ledger:
         how = repr(mechanism)
         if parallel and count > 1:
             how, count = f"{how} in parallel on {count} parts", 1
-        cost = self.budget(dataset).cost_of(mechanism)
+        cost = self._book.budget(dataset).cost_of(mechanism)
         self._book.charge(dataset, cost, count, label=label, mechanism=how)
         return mechanism.release(given, **options)
 

@@ -59,14 +59,15 @@ CHARGES = Table(
     Column("hash", Text, nullable=False),
 )
 
+_STORED = select(VERSIONS.c.version)
 _REFUSAL = "the ledger is append-only"
 
 
-def stored_version(connection: Connection) -> int | None:
-    """Return the version of the schema, None where there is no ledger."""
-    if not inspect(connection).has_table(VERSIONS.name):
+def stored_version(connection: Connection, *, sure: bool = False) -> int | None:
+    """Return the version of the schema, None where there is no ledger, unless we are sure."""
+    if not (sure or inspect(connection).has_table(VERSIONS.name)):
         return None
-    return max(connection.scalars(select(VERSIONS.c.version)), default=None)
+    return max(connection.scalars(_STORED), default=None)
 
 
 def install(connection: Connection) -> None:

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url, select
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    NullPool,
+    bindparam,
+    create_engine,
+    event,
+    make_url,
+    select,
+)
 from sqlalchemy.exc import ArgumentError as BadURLError
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,6 +30,17 @@ from inbounds.accounting.chain import Charge, Opening, digest, tampered
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
 _PATIENCE = 60.0  # seconds to wait for another process
+
+# Built once: building a statement takes longer than running it.
+_OPENING = select(schema.DATASETS).where(schema.DATASETS.c.dataset == bindparam("name"))
+_CHARGES = (
+    select(schema.CHARGES)
+    .where(
+        schema.CHARGES.c.dataset == bindparam("name"), schema.CHARGES.c.number >= bindparam("start")
+    )
+    .order_by(schema.CHARGES.c.number)
+)
+_COST = select(schema.COSTS.c.text).where(schema.COSTS.c.digest == bindparam("key"))
 
 
 class Store:
@@ -44,6 +65,7 @@ class Store:
         self.url = _read(place)
         self.path = Path(self.url.database or "") if self.url.drivername == "sqlite" else None
         self._engines: dict[bool, Engine] = {}
+        self._seen = False  # a ledger in this place
 
     @property
     def shown(self) -> str:
@@ -74,7 +96,6 @@ class Store:
         """Open a transaction that has one dataset to itself; it is on disk when this ends."""
         with self._transaction(writes=True, create=create) as connection:
             if self.path is None:
-                connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")
                 _lock(connection, "schema" if create else f"dataset {dataset}")
             self._check_version(connection, create=create)
             yield connection
@@ -120,12 +141,15 @@ class Store:
             connection.execute("PRAGMA foreign_keys=ON")
             return connection
 
-        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        engine = create_engine(
+            "sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True
+        )
         event.listen(engine, "begin", _begin)
         return engine
 
     def _check_version(self, connection: Connection, *, create: bool) -> None:
-        version = schema.stored_version(connection)
+        version = schema.stored_version(connection, sure=self._seen and not create)
+        self._seen = version is not None
         if version is None and create:
             schema.install(connection)
         elif version is None:
@@ -145,50 +169,33 @@ def names(connection: Connection) -> list[str]:
 
 def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
     """Return the first entry of a dataset and its stored hash, None if there is none."""
-    table = schema.DATASETS
-    row = connection.execute(select(table).where(table.c.dataset == dataset)).one_or_none()
+    row = connection.execute(_OPENING, {"name": dataset}).one_or_none()
     return None if row is None else (Opening(*row[:-1]), row[-1])
 
 
 def add_opening(connection: Connection, entry: Opening) -> None:
     """Append the first entry of a dataset."""
     values = {name: getattr(entry, name) for name in Opening.__slots__}
-    connection.execute(schema.DATASETS.insert().values(**values, hash=entry.hash))
+    connection.execute(schema.DATASETS.insert(), values | {"hash": entry.hash})
 
 
 def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[Charge, str]]:
     """Return the charges numbered `start` or more, in order, each with its stored hash."""
-    table = schema.CHARGES
-    query = (
-        select(table)
-        .where(table.c.dataset == dataset, table.c.number >= start)
-        .order_by(table.c.number)
-    )
-    return [(Charge(*row[:-1]), row[-1]) for row in connection.execute(query)]
+    rows = connection.execute(_CHARGES, {"name": dataset, "start": start})
+    return [(Charge(*row[:-1]), row[-1]) for row in rows]
 
 
-def add_charge(connection: Connection, entry: Charge, previous: str, cost: str) -> None:
-    """Append a charge, and the text of its cost if it is new."""
-    table = schema.COSTS
-    if connection.scalar(select(table.c.digest).where(table.c.digest == entry.cost)) is None:
-        _add_cost(connection, entry.cost, cost)
+def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
+    """Append a charge whose cost is there already."""
     values = {name: getattr(entry, name) for name in Charge.__slots__}
-    connection.execute(schema.CHARGES.insert().values(**values, hash=entry.hash_after(previous)))
+    hashed = {"hash": entry.hash_after(previous)}
+    connection.execute(schema.CHARGES.insert(), values | hashed)
 
 
-def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the texts of costs by digest, each checked."""
-    table = schema.COSTS
-    found: dict[str, str] = {}
-    for key in wanted:
-        text = connection.scalar(select(table.c.text).where(table.c.digest == key))
-        if text is None or digest(text) != key:
-            raise tampered(dataset, "a cost was changed")
-        found[key] = text
-    return found
-
-
-def _add_cost(connection: Connection, key: str, text: str) -> None:
+def add_cost(connection: Connection, key: str, text: str) -> None:
+    """Append the text of a cost if it is new."""
+    if connection.scalar(_COST, {"key": key}) is not None:
+        return
     if connection.dialect.name == "postgresql":  # another dataset's transaction may add the same
         from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 - one dialect only
 
@@ -196,13 +203,28 @@ def _add_cost(connection: Connection, key: str, text: str) -> None:
             insert(schema.COSTS).values(digest=key, text=text).on_conflict_do_nothing()
         )
     else:
-        connection.execute(schema.COSTS.insert().values(digest=key, text=text))
+        connection.execute(schema.COSTS.insert(), {"digest": key, "text": text})
+
+
+def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the texts of costs by digest, each checked."""
+    found: dict[str, str] = {}
+    for key in wanted:
+        text = connection.scalar(_COST, {"key": key})
+        if text is None or digest(text) != key:
+            raise tampered(dataset, "a cost was changed")
+        found[key] = text
+    return found
 
 
 def _lock(connection: Connection, what: str) -> None:
     """Wait for the right to write. Needs no privilege to update, unlike a lock on a row."""
     key = int(digest("lock", what)[:15], 16)
-    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
+    connection.exec_driver_sql(
+        "SET LOCAL synchronous_commit TO on; "
+        f"SET LOCAL lock_timeout TO {round(1000 * _PATIENCE)}; "
+        f"SELECT pg_advisory_xact_lock({key})"
+    )
 
 
 def _begin(connection: Connection) -> None:

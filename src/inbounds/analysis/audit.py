@@ -263,17 +263,14 @@ def _choose(
     **options: float,
 ) -> _Choice:
     """Return the pair and the event that promise the largest bound on epsilon."""
-    best: _Choice | None = None
+    found = []
     for values in pairs:
-        seen = [project(source.draw(value, explored), weights) for value in values]
+        seen = [source.draw(value, explored, weights) for value in values]
         for i, j in ((0, 1), (1, 0)):
             centre = float(project(values[i], weights))
             promise, event = best_event(seen[i], seen[j], centre=centre, weights=weights, **options)
-            if best is None or promise > best.promise:
-                best = _Choice(promise, event, (values[i], values[j]), (seen[i], seen[j]))
-    if best is None:
-        raise ArgumentError("pair must be given where no neighbours are known.")
-    return best
+            found.append(_Choice(promise, event, (values[i], values[j]), (seen[i], seen[j])))
+    return max(found, key=lambda choice: choice.promise)
 
 
 def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:

@@ -17,7 +17,7 @@ from inbounds.analysis.compare import epsilon_at
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.numerics.event import Event
+from inbounds.numerics.event import Event, project
 from inbounds.numerics.neighbour import Pair, candidates, check_pair, largest_change
 from inbounds.sampling.entropy import Entropy
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -32,7 +32,7 @@ class Source:
     Examples
     --------
     >>> source = Source(lambda value: value / 2, None, None, lambda size: None)
-    >>> source.draw(np.array(1.0), 3).tolist(), source.drawn
+    >>> source.draw(np.array(1.0), 3, None).tolist(), source.drawn
     ([0.5, 0.5, 0.5], 3)
     """
 
@@ -56,9 +56,9 @@ class Source:
         self.drawn = 0
         self.name = getattr(mechanism, "__qualname__", None) or repr(mechanism)
 
-    def draw(self, value: Floats, count: int) -> Floats:
-        """Return `count` answers to one value."""
-        return np.concatenate(list(self._blocks(value, count)))
+    def draw(self, value: Floats, count: int, weights: tuple[float, ...] | None) -> Floats:
+        """Return `count` answers to one value, those of several coordinates as weighted sums."""
+        return np.concatenate([project(block, weights) for block in self._blocks(value, count)])
 
     def count(self, value: Floats, count: int, event: Event) -> int:
         """Return how many of `count` fresh answers to one value are in the event."""
@@ -81,6 +81,8 @@ class Source:
             given = plain(value)
             answers = [self._release(given, **self._options) for _ in range(size)]
         found = _check.public_values(answers=answers)
+        if not np.isfinite(found).all():
+            raise ArgumentError("mechanism must give finite answers.")
         if found.shape != shape:
             raise ArgumentError(
                 f"mechanism must answer values of shape {shape} in kind, got {found.shape}."

@@ -1,1 +1,1 @@
-"""Local privacy: every person's value in a table replaced by a private one."""
+"""Data frames: every person's values replaced by private ones, or statistics of them all."""

@@ -24,8 +24,8 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     """Return a relation that replaces columns whenever it is run.
 
     Each column gets a function of its own on the relation's connection, which stays there until
-    the connection is closed. It is declared to have side effects, so DuckDB neither reuses its
-    answers nor moves a filter past it.
+    the connection is closed (do so: DuckDB complains of leaks at exit otherwise). It is declared
+    to have side effects, so DuckDB neither reuses its answers nor moves a filter past it.
 
     Examples
     --------

@@ -113,8 +113,7 @@ class Mechanism(ABC):
         ----------
         values
             A number or an array of finite numbers. Those outside the box are moved to it. On an
-            interval also a pandas or Polars Series or an Arrow array without nulls; the same kind
-            comes back.
+            interval also a Series of pandas or Polars or an Arrow array, which comes back as such.
         equal_time
             Whether the work done must not depend on the values (by default it does not, from 1024
             values on). Turn it off where nobody can watch the clock, for a few percent of speed.
@@ -225,15 +224,9 @@ class Mechanism(ABC):
 
     def _sampler(self, *, equal_time: bool = True) -> Sampler:
         """Return what draws answers; it takes its numbers unchecked."""
-        return Sampler(
-            self._law,
-            np.atleast_1d(self.domain.lower),
-            np.atleast_1d(self.domain.upper),
-            self._scales,
-            self.domain.steps,
-            clamped=self._clamped,
-            equal_time=equal_time,
-        )
+        box = self.domain
+        bounds = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+        return Sampler(self._law, *bounds, self._scales, box.steps, self._clamped, equal_time)
 
     @property
     def _scale(self) -> Any:

@@ -99,14 +99,40 @@ def epsilon_lower_bound(
     0.922
     """
     miss = (1 - confidence) / 2
-    hits, others = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    least = betaincinv(np.maximum(hits, 1), trials - np.maximum(hits, 1) + 1, miss)
-    fewer = np.minimum(others, trials - 1)
-    most = betainccinv(fewer + 1, trials - fewer, miss)
-    low = np.where(hits > 0, least, 0.0) * (1 - _ROUNDING) - delta
-    high = np.where(others < trials, np.minimum(most * (1 + _ROUNDING), 1.0), 1.0)
+    low = chance_lower_bound(first, trials, miss) - delta
+    high = chance_upper_bound(second, trials, miss)
     bound = np.log(np.maximum(low / high, 1.0))  # below zero it says nothing
     return bound if bound.ndim else float(bound)
+
+
+def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
+    """Return what the chance of an event exceeds, unless with probability `miss`.
+
+    By Clopper and Pearson: the chance at which `count` or more would have probability `miss`.
+
+    Examples
+    --------
+    >>> round(float(chance_lower_bound(1, 1, 0.05)), 6)
+    0.05
+    """
+    hits = np.asarray(count, dtype=float)
+    some = np.maximum(hits, 1)
+    least = betaincinv(some, trials - some + 1, miss) * (1 - _ROUNDING)
+    return np.where(hits > 0, least, 0.0)
+
+
+def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
+    """Return what the chance of an event does not exceed, unless with probability `miss`.
+
+    Examples
+    --------
+    >>> round(float(chance_upper_bound(0, 1, 0.05)), 6)
+    0.95
+    """
+    hits = np.asarray(count, dtype=float)
+    some = np.minimum(hits, trials - 1)
+    most = betainccinv(some + 1, trials - some, miss) * (1 + _ROUNDING)
+    return np.where(hits < trials, np.minimum(most, 1.0), 1.0)
 
 
 def caution(confidence: float, explored: int, tested: int) -> float:

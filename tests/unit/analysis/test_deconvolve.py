@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.optimize import minimize
 
@@ -179,6 +180,23 @@ def test_answers_at_the_bounds_under_almost_no_noise_have_an_explanation() -> No
     assert result.weights[[0, -1]] == pytest.approx([0.75, 0.25], abs=1e-3)
 
 
+@pytest.mark.parametrize("kind", [ib.BoundedGaussian, ib.ClampedLaplace])
+@pytest.mark.parametrize("share", [1e-9, 1e-3, 1e6])
+@pytest.mark.parametrize("bins", [2, 3, 40])
+def test_extreme_noise_few_cells_and_huge_counts_converge(
+    kind: type[Mechanism], share: float, bins: int
+) -> None:
+    mechanism = kind(ib.Box(-5, 1e6), 1, share * (1e6 + 5))  # type: ignore[call-arg]
+    answers = mechanism.release(np.linspace(-5, 3e5, 50), entropy=SeededEntropy(6))
+    for smooth in (0.0, 1e6):
+        counts = np.full(50, 10**9)
+        result = deconvolve(
+            answers, mechanism, counts=counts, bins=bins, smooth=smooth, bootstrap=0
+        )
+        assert result.gap <= 1e-12 * result.count
+        assert np.isfinite(result.weights).all()
+
+
 def test_every_kind_of_column_gives_the_same_result() -> None:
     mechanism = MECHANISMS[4]
     answers = answers_of(mechanism)
@@ -189,6 +207,7 @@ def test_every_kind_of_column_gives_the_same_result() -> None:
         (answers.reshape(4, -1), None),
         (pd.Series(answers), None),
         (pl.Series(answers), None),
+        (pa.chunked_array(np.array_split(answers, 2)), None),
         (iter(np.array_split(answers, 7)), None),
         ((pl.Series(part) for part in np.array_split(answers, 3)), None),
         (distinct, counts),

@@ -135,6 +135,12 @@ def test_a_materialized_relation_is_one_release(connection: Any) -> None:
     assert kept.fetchall() == kept.fetchall()
 
 
+def test_a_constant_of_the_query_gets_noise_for_every_row(connection: Any) -> None:
+    """DuckDB keeps such a column as one value, and would repeat the answer to it."""
+    constant = connection.sql("SELECT 50.0::DOUBLE AS age FROM range(20000)")
+    assert len(set(privatize(constant, {"age": FINE}).fetchall())) > 19_000
+
+
 def test_dictionaries_of_a_file_get_noise_for_every_row(connection: Any, tmp_path: Any) -> None:
     """Two distinct values in 20,000 rows are stored as a dictionary."""
     path = str(tmp_path / "ages.parquet")

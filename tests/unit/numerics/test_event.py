@@ -1,0 +1,176 @@
+"""Events and what counting them proves: exact coverage, and a search that finds what is there."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import betainc, mp, mpf
+from scipy.stats import binom
+
+from inbounds.numerics.event import (
+    Event,
+    best_event,
+    caution,
+    chance_lower_bound,
+    chance_upper_bound,
+    epsilon_lower_bound,
+    project,
+)
+
+LOOSE = {"confidence": 0.95, "delta": 0.0}
+
+
+def test_each_kind_of_event_holds_where_it_says():
+    answers = np.array([0.0, 1.0, 2.0, 3.0])
+    assert Event("below", 1.0).holds(answers).tolist() == [True, True, False, False]
+    assert Event("above", 2.0).holds(answers).tolist() == [False, False, True, True]
+    assert Event("near", 1.0, 2.0).holds(answers).tolist() == [False, True, True, True]
+    assert Event("near", 0.0, 2.0).holds(answers).tolist() == [False, False, True, False]
+
+
+def test_an_event_of_several_coordinates_speaks_of_their_weighted_sum():
+    answers = np.array([[0.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
+    event = Event("above", 3.0, weights=(1.0, 2.0))
+    assert event.read(answers).tolist() == [2.0, 3.0, 3.0]
+    assert event.holds(answers).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (Event("below", 0.25), "answer ≤ 0.25"),
+        (Event("above", 3.0), "answer ≥ 3"),
+        (Event("near", 0.0, 0.5), "|answer - 0.5| ≤ 0"),
+        (Event("below", 2.0, weights=(1.0, 0.5)), "answer·[1, 0.5] ≤ 2"),
+    ],
+)
+def test_an_event_is_written_as_an_inequality(event, text):
+    assert str(event) == text
+
+
+def test_a_weighted_sum_does_not_depend_on_how_many_rows_there_are():
+    rows = np.random.default_rng(0).random((1000, 7))
+    weights = tuple(np.random.default_rng(1).random(7).tolist())
+    together = project(rows, weights)
+    assert together.tolist() == [float(project(row, weights)) for row in rows]
+
+
+@pytest.mark.parametrize("trials", [1, 2, 30, 200])
+@pytest.mark.parametrize("miss", [0.2, 0.05, 1e-3, 1e-6])
+def test_a_bound_on_a_chance_is_wrong_as_rarely_as_stated_whatever_the_chance(trials, miss):
+    counts = np.arange(trials + 1)
+    low, high = (bound(counts, trials, miss) for bound in (chance_lower_bound, chance_upper_bound))
+    assert (np.diff(low) > 0).all()
+    assert (np.diff(high) > 0)[:-1].all()
+    worst = 0.0
+    for chance in np.concatenate([low * 0.999999, high * 1.000001, np.linspace(0, 1, 101)]):
+        weights = binom.pmf(counts, trials, min(chance, 1.0))
+        for wrong in (low > chance, high < chance):
+            assert weights[wrong].sum() <= miss * (1 + 1e-9)
+            worst = max(worst, weights[wrong].sum())
+    assert worst > 0.99 * miss  # and no rarer: no confidence is given away
+
+
+@pytest.mark.parametrize(
+    ("count", "trials"),
+    [(1, 10**3), (17, 10**4), (600, 10**3), (999, 10**3), (30_758, 3_951_424), (2, 10**9)],
+)
+@pytest.mark.parametrize("miss", [5e-4, 5e-7, 1e-12])
+def test_bounds_on_a_chance_agree_with_thirty_digits_on_the_safe_side(count, trials, miss):
+    """At the exact bound the tail of the binomial law is `miss`; the slack is 1e-9 of the bound."""
+    with mp.workdps(30):
+        for side, bound, wanted in (
+            ("below", chance_lower_bound, mpf(miss)),
+            ("above", chance_upper_bound, 1 - mpf(miss)),
+        ):
+            found = mpf(float(bound(count, trials, miss)))
+            shape = (count, trials - count + 1) if side == "below" else (count + 1, trials - count)
+            exact = [betainc(*shape, 0, found * (1 + shift), regularized=True) for shift in MARGIN]
+            if side == "below":
+                assert exact[1] <= wanted < exact[2]
+            else:
+                assert exact[0] < wanted <= exact[1]
+
+
+MARGIN = (mpf("-2e-9"), mpf(0), mpf("2e-9"))
+
+
+def test_no_count_and_every_count_bound_nothing():
+    assert chance_lower_bound(0, 100, 0.01) == 0
+    assert chance_upper_bound(100, 100, 0.01) == 1
+    assert epsilon_lower_bound(0, 0, 100, **LOOSE) == 0
+    assert epsilon_lower_bound(50, 60, 100, **LOOSE) == 0  # the event is likelier for the second
+
+
+def test_the_bound_on_epsilon_is_the_logarithm_of_the_ratio_less_delta():
+    low = float(chance_lower_bound(600, 1000, 0.025))
+    high = float(chance_upper_bound(200, 1000, 0.025))
+    assert epsilon_lower_bound(600, 200, 1000, **LOOSE) == pytest.approx(math.log(low / high))
+    found = epsilon_lower_bound(600, 200, 1000, confidence=0.95, delta=0.1)
+    assert found == pytest.approx(math.log((low - 0.1) / high))
+    assert epsilon_lower_bound(600, 200, 1000, confidence=0.95, delta=0.6) == 0
+
+
+def test_more_answers_and_less_confidence_bring_the_bound_closer():
+    bounds = [epsilon_lower_bound(6 * n, 2 * n, 10 * n, **LOOSE) for n in (10, 10**3, 10**5)]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] == pytest.approx(math.log(3), rel=0.01)
+    assert bounds[0] > epsilon_lower_bound(60, 20, 100, confidence=0.999, delta=0.0)
+
+
+def test_caution_is_that_of_the_test_but_never_careless():
+    assert caution(1 - 1e-6, 100, 100) == pytest.approx(1 - 1e-6)
+    assert caution(1 - 1e-6, 50, 100) < 1 - 1e-6
+    assert caution(0.9, 1, 10**6) == pytest.approx(0.9973, abs=1e-4)  # three standard errors
+
+
+STEPS = np.linspace(0, 1, 20_001)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind", "threshold"),
+    [
+        (STEPS, STEPS + 0.5, "below", 0.5),  # the second value never gives these
+        (STEPS + 0.5, STEPS, "above", 1.0),
+        (np.append(STEPS, [0.3] * 200), np.append(STEPS, [0.7] * 200), "near", 0.0),
+    ],
+)
+def test_the_search_finds_the_event_that_tells_the_two_apart(first, second, kind, threshold):
+    bound, event = best_event(first, second, centre=0.3, **LOOSE)
+    assert event.kind == kind
+    assert event.threshold == pytest.approx(threshold, abs=0.02)
+    counts = (int(event.holds(side).sum()) for side in (first, second))
+    assert bound == epsilon_lower_bound(*counts, first.size, **LOOSE) > 1
+
+
+def test_the_search_finds_the_threshold_of_the_largest_bound():
+    """Against every threshold there is, not only those that are tried."""
+    rng = np.random.default_rng(3)
+    first, second = np.sort(rng.exponential(1, 4000)), np.sort(rng.exponential(2, 4000))
+    bound, event = best_event(first, second, centre=9.0, **LOOSE)
+    hits, others = np.arange(1, 4001), np.searchsorted(second, first, side="right")
+    every = epsilon_lower_bound(hits, others, 4000, **LOOSE)
+    assert event.kind == "below"
+    assert 0.98 * every.max() < bound <= every.max()
+
+
+def test_equal_answers_promise_nothing():
+    bound, _ = best_event(STEPS, STEPS, centre=0.5, **LOOSE)
+    assert bound == 0
+
+
+def test_a_delta_calls_for_a_larger_event():
+    rng = np.random.default_rng(5)
+    first, second = rng.exponential(1, 50_000), 0.2 + rng.exponential(1, 50_000)
+    events = [
+        best_event(first, second, centre=9.0, confidence=0.99, delta=delta)[1]
+        for delta in (0.0, 0.15)
+    ]
+    assert [event.kind for event in events] == ["below", "below"]
+    assert events[0].threshold <= 0.2001 < events[1].threshold
+
+
+def test_weights_are_passed_on_and_the_centre_is_kept_where_it_is_read():
+    _, event = best_event(STEPS, STEPS + 0.5, centre=0.3, weights=(1.0, 0.5), **LOOSE)
+    assert event.weights == (1.0, 0.5)
+    assert event.centre == 0
