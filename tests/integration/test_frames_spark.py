@@ -22,9 +22,6 @@ from inbounds.frames.privatize import privatize
 
 # PySpark warns of pandas 3 wherever Arrow is used; no pandas object is made here.
 pytestmark = [
-    pytest.mark.skipif(
-        not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="Spark needs Java 17"
-    ),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
@@ -39,6 +36,8 @@ QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Start a cluster in a folder of its own, as Spark writes beside its jars otherwise."""
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.fail("Spark needs a Java runtime: apt-get install default-jre-headless")
     home = tmp_path_factory.mktemp("spark")
     for part in Path(pyspark.__file__).parent.iterdir():
         (home / part.name).symlink_to(part)
