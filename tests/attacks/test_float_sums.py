@@ -7,6 +7,8 @@ after 1024 of them sums are multiples of 1024: values in the lower half of the r
 and those in the upper half grow to 2⁵² + 1024.
 """
 
+from collections.abc import Callable
+
 import duckdb
 import narwhals as nw
 import numpy as np
@@ -40,9 +42,8 @@ def added_up(values: Floats) -> float:
 
 def added_up_by_duckdb(values: Floats) -> float:
     frame = pd.DataFrame({"x": values})  # noqa: F841 - the query reads it
-    found = duckdb.sql("SELECT sum(x) FROM frame").fetchone()
-    assert found is not None
-    return float(found[0])
+    ((found,),) = duckdb.sql("SELECT sum(x) FROM frame").fetchall()
+    return float(found)
 
 
 def our_sum(values: Floats) -> float:
@@ -53,8 +54,9 @@ def our_sum(values: Floats) -> float:
 
 
 @pytest.mark.parametrize("add", [added_up, added_up_by_duckdb])
-def test_one_row_changes_a_sum_of_doubles_by_512_times_its_sensitivity(add: object) -> None:
-    assert callable(add)
+def test_one_row_changes_a_sum_of_doubles_by_512_times_its_sensitivity(
+    add: Callable[[Floats], float],
+) -> None:
     assert abs(add(with_last_row_replaced()) - add(table())) >= 512 * WIDTH
 
 
@@ -75,18 +77,3 @@ def test_the_order_of_rows_does_not_change_our_sum() -> None:
     generator = np.random.default_rng(1)
     values = np.concatenate([generator.uniform(LOWER, UPPER, ROWS), [0.0, 1e300]])
     assert len({our_sum(generator.permutation(values)) for _ in range(10)}) == 1
-
-
-def test_values_that_cancel_are_not_lost() -> None:
-    """A sum of doubles forgets ones beside 2⁵³; ours keeps them up to half a step each."""
-    big = 2.0**53
-    values = np.array([big, *[1.0] * 1000, -big])
-    assert added_up(values) == 0
-    found = moments([mean("x", -big, big)], sizes_public=True)
-    swapped = values.copy()
-    swapped[1] = big
-    one, other = (
-        sums(nw.from_native(pd.DataFrame({"x": x})), found)[0][0] for x in (values, swapped)
-    )
-    assert abs(float(other - one)) <= 1
-    assert added_up(swapped) - added_up(values) != big - 1.0

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 from inbounds import _check
@@ -58,8 +59,7 @@ class Budget(Amount):
             return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, ()))
         if self.delta is None:
             epsilon = mechanism.epsilon
-            pure = math.isfinite(epsilon)
-            return Cost.of(PrivacyLoss.pure(epsilon) if pure else mechanism.loss())
+            return _pure(epsilon) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
         points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self._epsilon))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
@@ -142,6 +142,12 @@ class Budget(Amount):
     @property
     def _epsilon(self) -> float:
         return cast("float", self.epsilon)  # there is one wherever there is no rho
+
+
+@lru_cache(maxsize=256)
+def _pure(epsilon: float) -> Cost:
+    """Return the cost of which only epsilon is known; releases repeat, and so do their costs."""
+    return Cost.of(PrivacyLoss.pure(epsilon))
 
 
 def _below(rest: Fraction | float) -> float:

@@ -233,7 +233,8 @@ class Ledger:
         return self._book.verify(dataset, expected_head)
 
     def close(self) -> None:
-        """Do nothing: no connection stays open between calls."""
+        """Close the file, which stays open between calls; the next call opens it again."""
+        self._book.store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,6 @@ from sqlalchemy import (
     Table,
     Text,
     inspect,
-    select,
     text,
 )
 
@@ -59,7 +58,7 @@ CHARGES = Table(
     Column("hash", Text, nullable=False),
 )
 
-_STORED = select(VERSIONS.c.version)
+_STORED = f"SELECT max(version) FROM {VERSIONS.name}"
 _REFUSAL = "the ledger is append-only"
 
 
@@ -67,7 +66,8 @@ def stored_version(connection: Connection, *, sure: bool = False) -> int | None:
     """Return the version of the schema, None where there is no ledger, unless we are sure."""
     if not (sure or inspect(connection).has_table(VERSIONS.name)):
         return None
-    return max(connection.scalars(_STORED), default=None)
+    found: int | None = connection.exec_driver_sql(_STORED).scalar()
+    return found
 
 
 def install(connection: Connection) -> None:

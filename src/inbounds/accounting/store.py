@@ -1,14 +1,17 @@
 """Where a ledger is kept: durable transactions on a SQLite file or a PostgreSQL server.
 
-No connection outlives its transaction, so there is none that forked processes could share.
+One connection to a file is kept between transactions, by the process that opened it and while the
+path names the same file. Connections to a server are not kept.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import (
@@ -16,6 +19,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     NullPool,
+    QueuePool,
     bindparam,
     create_engine,
     event,
@@ -23,7 +27,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.exc import ArgumentError as BadURLError
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 from inbounds.accounting import schema
 from inbounds.accounting.chain import Charge, Opening, digest, tampered
@@ -64,7 +68,7 @@ class Store:
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _read(place)
         self.path = Path(self.url.database or "") if self.url.drivername == "sqlite" else None
-        self._engines: dict[bool, Engine] = {}
+        self._engines: dict[tuple[bool, int], Engine] = {}
         self._seen = False  # a ledger in this place
 
     @property
@@ -105,12 +109,14 @@ class Store:
         if not (create or self.exists()):
             raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
         try:
-            if create not in self._engines:
-                self._engines[create] = self._engine(create=create)
-            with self._engines[create].connect() as plain:
-                connection = plain.execution_options(inbounds_writes=writes)
-                with connection.begin():
-                    yield connection
+            with self._engine(create=create).connect() as connection:
+                connection.execution_options(inbounds_writes=writes)
+                try:
+                    with connection.begin():
+                        yield connection
+                except BaseException:
+                    connection.invalidate()  # whatever went wrong, it is not kept
+                    raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             reason = str(getattr(error, "orig", None) or error).strip()
             raise LedgerError(f"the ledger at {self.shown} failed: {reason}.") from error
@@ -120,32 +126,28 @@ class Store:
                 "Hint: pip install 'inbounds[ledger]'"
             ) from error
 
+    def close(self) -> None:
+        """Close what this process keeps open; the next transaction opens it again."""
+        for (_, owner), engine in list(self._engines.items()):
+            _dispose(engine, owner)
+
     def _engine(self, *, create: bool) -> Engine:
-        if self.path is None:
-            return create_engine(
-                self.url,
-                poolclass=NullPool,
-                isolation_level="READ COMMITTED",  # what a lock lets us wait for must be seen
-                hide_parameters=True,
-            )
-        path = self.path
-
-        def connect() -> sqlite3.Connection:
-            mode = "rwc" if create else "rw"  # a lost file must not come back empty
-            connection = sqlite3.connect(
-                f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None
-            )
-            # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
-            connection.execute("PRAGMA synchronous=EXTRA")
-            connection.execute("PRAGMA fullfsync=ON")
-            connection.execute("PRAGMA foreign_keys=ON")
-            return connection
-
-        engine = create_engine(
-            "sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True
-        )
-        event.listen(engine, "begin", _begin)
-        return engine
+        """Return this process's engine. What a forked process inherits it must not even close."""
+        key = create, os.getpid()
+        if key not in self._engines:
+            if self.path is None:
+                # READ COMMITTED: what a lock lets us wait for must be seen.
+                engine = create_engine(
+                    self.url,
+                    poolclass=NullPool,
+                    isolation_level="READ COMMITTED",
+                    hide_parameters=True,
+                )
+            else:
+                engine = _sqlite_engine(self.path, create=create)
+            self._engines[key] = engine
+            weakref.finalize(self, _dispose, engine, key[1])
+        return self._engines[key]
 
     def _check_version(self, connection: Connection, *, create: bool) -> None:
         version = schema.stored_version(connection, sure=self._seen and not create)
@@ -215,6 +217,60 @@ def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[s
             raise tampered(dataset, "a cost was changed")
         found[key] = text
     return found
+
+
+class _File(sqlite3.Connection):
+    """A connection that knows which file it opened, None if that is not certain."""
+
+    identity: tuple[int, int] | None = None
+
+
+def _sqlite_engine(path: Path, *, create: bool) -> Engine:
+    def connect() -> _File:
+        before = _identity(path)
+        mode = "rwc" if create else "rw"  # a lost file must not come back empty
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,  # one at a time, but not always the same one
+            factory=_File,
+        )
+        # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
+        connection.execute("PRAGMA synchronous=EXTRA")
+        connection.execute("PRAGMA fullfsync=ON")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.identity = before if before == _identity(path) else None
+        return connection
+
+    def check(connection: _File, *_: object) -> None:
+        now = _identity(path)
+        if now is None or connection.identity != now:
+            raise DisconnectionError  # the path names another file by now: that one is opened
+
+    start = partial(create_engine, "sqlite://", creator=connect, hide_parameters=True)
+    if create:
+        engine = start(poolclass=NullPool)
+    else:
+        engine = start(poolclass=QueuePool, pool_size=1, max_overflow=-1)
+        event.listen(engine, "checkout", check)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tell files of one name apart. One that is open keeps its number, even when deleted."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _dispose(engine: Engine, owner: int) -> None:
+    if os.getpid() == owner:
+        engine.dispose()
 
 
 def _lock(connection: Connection, what: str) -> None:

@@ -52,7 +52,7 @@ def fit(response: Floats, counts: Floats, penalty: Floats) -> Fit:
     response, share = response[:, seen], counts[seen] / total
     penalty = penalty / total
     size = len(response)
-    weights, slack, level = np.full(size, 1 / size), np.ones(size), -1.0
+    weights, slack, level = np.full(size, 1 / size), np.ones(size), 1.0
     best = Fit(weights, np.inf)
     for _ in range(_MOST_STEPS):
         ratio = response / (weights @ response)
@@ -62,18 +62,8 @@ def fit(response: Floats, counts: Floats, penalty: Floats) -> Fit:
             best = Fit(weights, gap)
         if gap <= max(_ENOUGH, _ROUNDING * total):
             break
-        barrier = 0.1 * (weights @ slack) / size
         curvature = _weighted_square(ratio, share) + penalty
-        curvature[np.diag_indices(size)] += slack / weights
-        pull = slope - level + barrier / weights
-        by_pull, by_level = np.linalg.solve(curvature, np.column_stack([pull, np.ones(size)])).T
-        level_step = by_pull.sum() / by_level.sum()
-        step = by_pull - level_step * by_level
-        slack_step = barrier / weights - slack - slack / weights * step
-        reach, slack_reach = _reach(weights, step), _reach(slack, slack_step)
-        weights = weights + reach * step
-        weights = weights / weights.sum()
-        slack, level = slack + slack_reach * slack_step, level + slack_reach * level_step
+        weights, slack, level = _step(slope, curvature, weights, slack, level)
     return best
 
 
@@ -97,6 +87,27 @@ def bending(widths: Floats) -> Floats:
     bell = 3 / (16 * np.sqrt(np.pi) * 0.1**5)
     result: Floats = float(size) ** 3 / bell * (second.T @ second)
     return result
+
+
+def _step(
+    slope: Floats, curvature: Floats, weights: Floats, slack: Floats, level: float
+) -> tuple[Floats, Floats, float]:
+    """Take a Newton step towards slope = level − slack, weights·slack = a tenth of what it is.
+
+    At the maximum every cell that is used has the same slope, the level; others fall short of it
+    by their slack.
+    """
+    size = len(weights)
+    barrier = 0.1 * (weights @ slack) / size
+    pull = slope - level + barrier / weights
+    system = curvature + np.diag(slack / weights)
+    by_pull, by_level = np.linalg.solve(system, np.column_stack([pull, np.ones(size)])).T
+    level_step = by_pull.sum() / by_level.sum()
+    step = by_pull - level_step * by_level
+    slack_step = barrier / weights - slack - slack / weights * step
+    weights = weights + _reach(weights, step) * step
+    reach = _reach(slack, slack_step)
+    return weights / weights.sum(), slack + reach * slack_step, level + reach * level_step
 
 
 def _weighted_square(matrix: Floats, weights: Floats) -> Floats:
