@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from inbounds.accounting.composition import Composition, compose
     from inbounds.accounting.ledger import Ledger
+    from inbounds.analysis.audit import Audit, audit
     from inbounds.analysis.compare import Comparison, compare
+    from inbounds.analysis.deconvolve import Deconvolution, deconvolve
     from inbounds.calibration.certificate import Certificate
     from inbounds.domain import Box
     from inbounds.errors import (
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
         InBoundsError,
         LedgerError,
     )
+    from inbounds.frames.privatize import privatize
+    from inbounds.frames.summarize import summarize
     from inbounds.loss import PrivacyLoss
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
@@ -37,6 +41,7 @@ __all__ = [
     "L2",
     "ArgumentError",
     "ArgumentTypeError",
+    "Audit",
     "BoundedGaussian",
     "BoundedLaplace",
     "Box",
@@ -47,20 +52,27 @@ __all__ = [
     "ClampedLaplace",
     "Comparison",
     "Composition",
+    "Deconvolution",
     "InBoundsError",
     "LInf",
     "Ledger",
     "LedgerError",
     "PerCoordinate",
     "PrivacyLoss",
+    "audit",
     "compare",
     "compose",
+    "deconvolve",
+    "privatize",
+    "summarize",
 ]
 
 _HOMES = {
     "inbounds.accounting.composition": ("Composition", "compose"),
     "inbounds.accounting.ledger": ("Ledger",),
+    "inbounds.analysis.audit": ("Audit", "audit"),
     "inbounds.analysis.compare": ("Comparison", "compare"),
+    "inbounds.analysis.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (
@@ -71,6 +83,8 @@ _HOMES = {
         "InBoundsError",
         "LedgerError",
     ),
+    "inbounds.frames.privatize": ("privatize",),
+    "inbounds.frames.summarize": ("summarize",),
     "inbounds.loss": ("PrivacyLoss",),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),

@@ -144,11 +144,17 @@ def _only(labelled: dict[str, object]) -> tuple[str, Any]:
     return name, value
 
 
+def quoted(value: object) -> str:
+    """Write a public argument as code, cut if long; its type where it cannot be written."""
+    try:
+        text = repr(value)
+    except Exception:  # an int of more than 4300 digits, or a foreign object
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def _message(name: str, requirement: str, value: object) -> str:
-    text = repr(value)
-    if len(text) > 80:
-        text = text[:77] + "..."
-    return f"{name} must be {requirement}, got {name}={text}."
+    return f"{name} must be {requirement}, got {name}={quoted(value)}."
 
 
 def _as_float(name: str, value: object) -> float:

@@ -1,17 +1,25 @@
 """A ledger on a real PostgreSQL server, which the tests start."""
 
+import itertools
+import random
 import secrets
+import threading
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 
-from inbounds.accounting import store
+from inbounds.accounting import schema, store
 from inbounds.accounting.cost import Amount
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import BudgetExceededError, LedgerError
 
 from . import postgresql, workers
+
+KILLS = 20
+DROPS = 20
 
 
 @pytest.fixture(scope="module")
@@ -37,26 +45,27 @@ def ledger(url: str) -> Ledger:
     return ledger
 
 
+def plain(url: str) -> str:
+    return url.replace("postgresql+psycopg://", "postgresql://")
+
+
 def run(url: str, *statements: str) -> None:
-    plain = url.replace("postgresql+psycopg://", "postgresql://")
-    with psycopg.connect(plain, autocommit=True) as connection:
+    with psycopg.connect(plain(url), autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement)  # type: ignore[arg-type]
 
 
-def test_processes_that_race_spend_exactly_the_budget(url: str) -> None:
-    processes = [workers.start("race", url) for _ in range(4)]
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    results = [workers.finish(process) for process in processes]
-    assert [(code, errors) for code, _, errors in results] == [(0, "")] * 4
-    assert sum(int(output) for _, output, _ in results) == 30
-    ledger = Ledger(url)
-    assert ledger.remaining("survey") == Amount(epsilon=0.0)
-    assert len(ledger.records("survey")) == 30
-    ledger.verify("survey")
+def test_eight_processes_that_race_spend_exactly_the_budget(url: str) -> None:
+    code, output, errors = workers.finish(workers.start("race", url, 8))
+    assert (code, errors) == (0, "")
+    workers.check_race(url, output)
+
+
+def test_killing_processes_leaves_no_release_that_is_not_charged(url: str) -> None:
+    Ledger(url).open("survey", epsilon=1e6)
+    code, output, errors = workers.finish(workers.start("killed", url, KILLS))
+    assert (code, errors) == (0, "")
+    workers.check_killed(url, output, KILLS)
 
 
 def test_a_process_killed_before_the_draw_has_paid_and_got_nothing(
@@ -153,6 +162,99 @@ def test_the_right_to_insert_and_read_is_enough(url: str, ledger: Ledger) -> Non
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             run(theirs, statement)
+
+
+def terminate(url: str) -> int:
+    """Drop every other client's connection, and return how many there were."""
+    statement = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    )
+    with psycopg.connect(plain(url), autocommit=True) as connection:
+        ((count,),) = connection.execute(statement).fetchall()
+    return int(count)
+
+
+class Untouchable:
+    """Entropy that nobody may ask for."""
+
+    def bits(self, count: int) -> int:
+        raise AssertionError("noise was drawn")
+
+    words = bits
+
+
+def test_between_two_calls_there_is_no_connection_to_drop(url: str, ledger: Ledger) -> None:
+    assert terminate(url) == 0
+    ledger.spend("survey", epsilon=0.1)
+    assert ledger.remaining("survey") == Amount(epsilon=2.6)
+
+
+@pytest.mark.parametrize("moment", ["before the charge", "before the commit"])
+def test_a_dropped_connection_is_an_error_and_nothing_is_drawn(
+    url: str, ledger: Ledger, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_charge = schema.add_charge
+
+    def dropped(*arguments: Any) -> None:
+        if moment == "before the commit":
+            add_charge(*arguments)
+        assert terminate(url) == 1
+        if moment == "before the charge":
+            add_charge(*arguments)
+
+    monkeypatch.setattr(schema, "add_charge", dropped)
+    with pytest.raises(LedgerError, match=r"the ledger at postgresql\S+ failed: "):
+        ledger.release(workers.TENTH, 41.0, dataset="survey", entropy=Untouchable())
+    monkeypatch.undo()
+    assert len(ledger.records("survey")) == 3
+    ledger.release(workers.TENTH, 41.0, dataset="survey")
+    assert len(Ledger(url).records("survey")) == 4
+
+
+def test_connections_dropped_at_any_moment_leave_no_release_that_is_not_charged(url: str) -> None:
+    ledger = Ledger(url)
+    ledger.open("survey", epsilon=1e6)
+    released: list[str] = []
+    failed: list[LedgerError] = []
+    stopped = threading.Event()
+
+    def work() -> None:
+        for k in itertools.count():
+            if stopped.is_set():
+                return
+            try:
+                ledger.release(workers.TENTH, 41.0, dataset="survey", label=str(k))
+                released.append(str(k))
+            except LedgerError as error:
+                failed.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    moments = random.Random(20261115)
+    deadline = time.monotonic() + 60
+    while len(failed) < DROPS and thread.is_alive() and time.monotonic() < deadline:
+        time.sleep(moments.uniform(0, 0.03))
+        terminate(url)
+    stopped.set()
+    thread.join()
+    assert len(failed) >= DROPS
+    assert all("the ledger at postgresql" in str(error) for error in failed)
+    charged = [record["label"] for record in ledger.records("survey")]
+    assert set(released) <= set(charged)
+    assert len(charged) - len(released) <= len(failed)
+    Ledger(url).verify("survey")
+
+
+def test_a_lock_that_is_never_given_back_is_an_error(
+    url: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.Store(url).writing("survey"):
+        monkeypatch.setattr(store, "_PATIENCE", 0.1)
+        with pytest.raises(LedgerError, match="lock timeout"):
+            ledger.release(workers.TENTH, 41.0, dataset="survey", entropy=Untouchable())
+    ledger.spend("survey", epsilon=0.1)
+    assert len(ledger.records("survey")) == 4
 
 
 def test_a_crash_of_the_server_loses_no_charge(server: postgresql.Server, url: str) -> None:

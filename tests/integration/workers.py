@@ -1,5 +1,6 @@
 """Programs that share a ledger with the tests, and die in the middle of things."""
 
+import itertools
 import os
 import random
 import resource
@@ -7,10 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
+from collections.abc import Callable
 
 import inbounds as ib
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import BudgetExceededError, LedgerError
+
+TENTH = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
 
 
 def start(name: str, *arguments: object) -> subprocess.Popen[str]:
@@ -26,12 +31,67 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, output, errors
 
 
-def race(place: str) -> None:
-    """Create the ledger if nobody has, then try 25 charges of 0.1, and say how many went well."""
-    ledger = Ledger(place)
+def check_race(place: object, output: str) -> None:
+    """Hold a ledger of 3.0 against what racing processes say they paid 0.1 for each."""
+    ledger = Ledger(str(place))
+    charged = [record["label"] for record in ledger.records("survey")]
+    assert sorted(charged) == sorted(output.split())
+    assert len(charged) == 30
+    assert (ledger.remaining("survey").epsilon or 0) < 1e-12
+    ledger.verify("survey")
+
+
+def check_killed(place: object, output: str, kills: int) -> None:
+    """Hold a ledger against what killed processes got to print."""
+    released = [line.split()[0] for line in output.splitlines()]
+    assert len(released) > kills / 2
+    ledger = Ledger(str(place))
+    charged = [record["label"] for record in ledger.records("survey")]
+    assert len(set(charged)) == len(charged)
+    assert set(released) <= set(charged)
+    # Paid for, and killed before the answer was printed: at most once in each process.
+    assert len(charged) - len(released) <= kills
+    ledger.verify("survey")
+
+
+def race(place: str, processes: str) -> None:
+    """Let processes create one ledger and exhaust it; each prints what it was charged for."""
     sys.stdin.readline()
+    gate, opener = os.pipe()
+    children = [fork(racer, place, k, gate, opener) for k in range(int(processes))]
+    os.close(opener)  # all start when nobody holds it any more
+    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    sys.exit(max(codes))
+
+
+def racer(place: str, k: int, gate: int, opener: int) -> None:
+    os.close(opener)
+    os.read(gate, 1)
+    ledger = Ledger(place)
     ledger.open("survey", epsilon=3.0, exist_ok=True)
-    sys.stdout.write(str(attempts(ledger, 25)))
+    for i in range(10):
+        try:
+            if k % 2:
+                ledger.spend("survey", epsilon=0.1, label=f"{k}-{i}")
+            else:
+                ledger.release(TENTH, 41.0, dataset="survey", label=f"{k}-{i}")
+            os.write(1, f"{k}-{i}\n".encode())
+        except BudgetExceededError:
+            pass
+
+
+def fork(work: Callable[..., None], *arguments: object) -> int:
+    """Run something in a forked process, and return the number of that."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work(*arguments)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+    return child
 
 
 def attempts(ledger: Ledger, count: int) -> int:
@@ -91,32 +151,33 @@ def inherit(place: str) -> None:
     sys.stdout.write(str(1 + own + sum(codes)))
 
 
-def killed_while_charging(place: str, rounds: str) -> None:
-    """Kill forked processes that charge as fast as they can and print each charge once made."""
+def killed(place: str, rounds: str) -> None:
+    """Kill processes that release as fast as they can; they print what they got once they have it.
+
+    A moment is some answers and some milliseconds away: before the first, between two, or in one.
+    """
     sys.stdin.readline()
     moments = random.Random(20261115)
     for k in range(int(rounds)):
         source, sink = os.pipe()
-        child = os.fork()
-        if child == 0:
-            charge_until_killed(place, k, sink)
+        child = fork(release_for_ever, place, k, sink)
         os.close(sink)
-        with os.fdopen(source) as acknowledged:
-            for _ in range(moments.randint(1, 4)):
-                sys.stdout.write(acknowledged.readline())
-            time.sleep(moments.uniform(0, 0.03))
+        with os.fdopen(source) as answers:
+            for _ in range(moments.randint(0, 2)):
+                sys.stdout.write(answers.readline())
+            time.sleep(moments.uniform(0, 0.02))
             os.kill(child, signal.SIGKILL)
-            sys.stdout.write(acknowledged.read())
+            sys.stdout.write(answers.read())
         os.waitpid(child, 0)
 
 
-def charge_until_killed(place: str, k: int, sink: int) -> None:
+def release_for_ever(place: str, k: int, sink: int) -> None:
     ledger = Ledger(place)
-    for i in range(10**6):
-        ledger.spend("survey", epsilon=0.1, label=f"{k}-{i}")
-        os.write(sink, f"{k}-{i}\n".encode())
+    for i in itertools.count():
+        answer = ledger.release(TENTH, 41.0, dataset="survey", label=f"{k}-{i}")
+        os.write(sink, f"{k}-{i} {answer}\n".encode())
 
 
 if __name__ == "__main__":
-    programs = (race, die_at_the_draw, full_disk, inherit, killed_while_charging)
+    programs = (race, die_at_the_draw, full_disk, inherit, killed)
     {program.__name__: program for program in programs}[sys.argv[1]](*sys.argv[2:])

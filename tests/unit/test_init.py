@@ -25,6 +25,7 @@ def test_the_public_names_are_these() -> None:
         "L2",
         "ArgumentError",
         "ArgumentTypeError",
+        "Audit",
         "BoundedGaussian",
         "BoundedLaplace",
         "Box",
@@ -35,14 +36,19 @@ def test_the_public_names_are_these() -> None:
         "ClampedLaplace",
         "Comparison",
         "Composition",
+        "Deconvolution",
         "InBoundsError",
         "LInf",
         "Ledger",
         "LedgerError",
         "PerCoordinate",
         "PrivacyLoss",
+        "audit",
         "compare",
         "compose",
+        "deconvolve",
+        "privatize",
+        "summarize",
     ]
 
 

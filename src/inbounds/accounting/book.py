@@ -9,11 +9,12 @@ from functools import lru_cache
 
 from sqlalchemy import Connection
 
-from inbounds.accounting import store
+from inbounds.accounting import schema
 from inbounds.accounting.budget import Budget
-from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered
+from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered, text
 from inbounds.accounting.cost import Cost
-from inbounds.errors import BudgetExceededError, LedgerError
+from inbounds.accounting.store import Store
+from inbounds.errors import ArgumentError, BudgetExceededError, LedgerError
 
 Costs = list[tuple[Cost, int]]
 
@@ -26,25 +27,25 @@ class Book:
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
-        self.store = store.Store(place)
+        self.store = Store(place)
         self._known: dict[str, Account] = {}
         self._costs: dict[str, Cost] = {}
 
     def datasets(self) -> list[str]:
         """Return the names of all datasets."""
         with self.store.reading() as connection:
-            return store.names(connection)
+            return schema.names(connection)
 
     def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
         """Give a dataset its budget, or return the one it has."""
         decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
         entry = Opening(dataset, *decimals, _now())
         with self.store.writing(dataset, create=create) as connection:
-            if store.opening(connection, dataset) is not None:
+            if schema.opening(connection, dataset) is not None:
                 return budget_of(self._account(connection, dataset))
             if dataset in self._known:
                 raise tampered(dataset, "it was removed")
-            store.add_opening(connection, entry)
+            schema.add_opening(connection, entry)
             return None
 
     def account(self, dataset: str) -> Account:
@@ -64,13 +65,13 @@ class Book:
         """Return every charge and what one release of it cost."""
         with self.store.reading() as connection:
             self._account(connection, dataset)
-            entries = store.charges(connection, dataset, start=1)
+            entries = schema.charges(connection, dataset, start=1)
             self._opened(connection, dataset).followed_by(entries)
         return [(charge, self._costs[charge.cost]) for charge, _ in entries]
 
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
         """Append a charge if the budget has room for it; it is on disk when this returns."""
-        key, text = _written(cost)
+        key, written = _written(cost)
         with self.store.writing(dataset) as connection:
             account = self._account(connection, dataset)
             budget = budget_of(account)
@@ -79,10 +80,10 @@ class Book:
             admitted = budget.admits([*spent, (cost, count)])
             if admitted:
                 if key not in account.counts:
-                    store.add_cost(connection, key, text)
+                    schema.add_cost(connection, key, written)
                 where = (dataset, account.number + 1, _now())
                 entry = Charge(*where, label, mechanism, key, count)
-                store.add_charge(connection, entry, account.head)
+                schema.add_charge(connection, entry, account.head)
         if not admitted:
             raise _exceeded(dataset, budget, spent, cost, count)
 
@@ -90,9 +91,9 @@ class Book:
         """Check the whole history again, and that it goes on from an earlier head."""
         with self.store.reading() as connection:
             start = self._opened(connection, dataset)
-            entries = store.charges(connection, dataset, start=1)
+            entries = schema.charges(connection, dataset, start=1)
             account = start.followed_by(entries)
-            store.costs(connection, dataset, account.counts)
+            schema.costs(connection, dataset, account.counts)
             self._account(connection, dataset)
         hashes = {start.head, *(stored for _, stored in entries)}
         if expected_head is not None and expected_head not in hashes:
@@ -103,7 +104,7 @@ class Book:
         """Check what is new since the last time."""
         start = self._opened(connection, dataset)
         known = self._known.get(dataset, start)
-        entries = store.charges(connection, dataset, start=max(known.number, 1))
+        entries = schema.charges(connection, dataset, start=max(known.number, 1))
         if known.opening != start.opening:
             raise tampered(dataset, "it was opened anew")
         if known.number and (not entries or entries.pop(0)[1] != known.head):
@@ -114,15 +115,18 @@ class Book:
         return account
 
     def _opened(self, connection: Connection, dataset: str) -> Account:
-        found = store.opening(connection, dataset)
+        found = schema.opening(connection, text(dataset=dataset))
         if found is None:
-            names = ", ".join(map(repr, store.names(connection))) or "none"
+            names = ", ".join(map(repr, schema.names(connection))) or "none"
             raise LedgerError(f"dataset {dataset!r} is unknown. Known: {names}.")
         return Account.opened(*found)
 
     def _learn(self, connection: Connection, dataset: str, keys: Iterable[str]) -> None:
-        texts = store.costs(connection, dataset, [key for key in keys if key not in self._costs])
-        self._costs.update((key, Cost.from_json(text)) for key, text in texts.items())
+        new = schema.costs(connection, dataset, [key for key in keys if key not in self._costs])
+        try:
+            self._costs.update({key: Cost.from_json(cost) for key, cost in new.items()})
+        except (ArgumentError, KeyError, TypeError, ValueError):
+            raise tampered(dataset, "a cost is not one") from None
 
 
 def budget_of(account: Account) -> Budget:
@@ -153,8 +157,8 @@ def _exceeded(
 @lru_cache(maxsize=256)
 def _written(cost: Cost) -> tuple[str, str]:
     """Return the digest and the text of a cost; releases repeat, and so do their costs."""
-    text = cost.to_json()
-    return digest(text), text
+    written = cost.to_json()
+    return digest(written), written
 
 
 def _decimal(number: float | None) -> str | None:

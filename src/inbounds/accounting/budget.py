@@ -25,6 +25,7 @@ from inbounds.loss import PrivacyLoss
 
 _UP = 1 + 2.0**-50  # covers the rounding of an exact sum
 
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget(Amount):
     """The most that all releases on a dataset may cost together.

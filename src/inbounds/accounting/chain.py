@@ -81,6 +81,8 @@ class Account:
                 raise tampered(charge.dataset, f"entry {number + 1} is missing")
             if charge.hash_after(head) != stored:
                 raise tampered(charge.dataset, f"entry {charge.number} was changed")
+            if charge.count < 1:  # whoever may append must not be able to take charges back
+                raise tampered(charge.dataset, f"entry {charge.number} charges nothing")
             number, head = charge.number, stored
             counts[charge.cost] = counts.get(charge.cost, 0) + charge.count
         return replace(self, number=number, head=head, counts=counts)

@@ -79,6 +79,10 @@ class Cost:
     delta: float
     loss: PrivacyLoss
 
+    def __post_init__(self) -> None:
+        if not (self.epsilon >= 0 and 0 <= self.delta <= 1):
+            raise ArgumentError("epsilon must be zero or more, and delta from 0 to 1.")
+
     @classmethod
     def of(cls, loss: PrivacyLoss) -> Self:
         """Choose the pair: pure epsilon, or else the largest epsilon that is tabulated."""

@@ -126,7 +126,8 @@ class Ledger:
             Whose budget is charged, and a note for the history. Neither may be private.
         parallel
             Say that no two elements (rows) depend on the same person, so that all cost as much as
-            one. Without it one person may be in all of them.
+            one. Without it one person may be in all of them. A person whose change could move them
+            from one part to another is in both: then it must not be said.
         **options
             For ``mechanism.release``.
         """

@@ -1,4 +1,4 @@
-"""Tables of the ledger, and triggers that refuse to change what is in them.
+"""Tables of the ledger, their rows, and triggers that refuse to change what is in them.
 
 A migration to version n + 1 adds its statements to `install` behind a test of the stored version,
 in the transaction that also inserts the new version. Old rows stay as they are, since hashes cover
@@ -6,6 +6,8 @@ them; a new column has a default, and its entries a new kind of hash.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from sqlalchemy import (
     BigInteger,
@@ -16,9 +18,12 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    bindparam,
     inspect,
-    text,
+    select,
 )
+
+from inbounds.accounting.chain import Charge, Opening, digest, tampered
 
 VERSION = 1
 
@@ -58,6 +63,14 @@ CHARGES = Table(
     Column("hash", Text, nullable=False),
 )
 
+# Built once: building a statement takes longer than running it.
+_OPENING = select(DATASETS).where(DATASETS.c.dataset == bindparam("name"))
+_CHARGES = (
+    select(CHARGES)
+    .where(CHARGES.c.dataset == bindparam("name"), CHARGES.c.number >= bindparam("start"))
+    .order_by(CHARGES.c.number)
+)
+_COST = select(COSTS.c.text).where(COSTS.c.digest == bindparam("key"))
 _STORED = f"SELECT max(version) FROM {VERSIONS.name}"
 _REFUSAL = "the ledger is append-only"
 
@@ -75,8 +88,62 @@ def install(connection: Connection) -> None:
     _METADATA.create_all(connection)
     sqlite = connection.dialect.name == "sqlite"
     for statement in _sqlite_triggers() if sqlite else _postgresql_triggers():
-        connection.execute(text(statement))
+        connection.exec_driver_sql(statement)
     connection.execute(VERSIONS.insert().values(version=VERSION))
+
+
+def names(connection: Connection) -> list[str]:
+    """Return the datasets, in the order of their names."""
+    found = connection.scalars(select(DATASETS.c.dataset))
+    return sorted(found)
+
+
+def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
+    """Return the first entry of a dataset and its stored hash, None if there is none."""
+    row = connection.execute(_OPENING, {"name": dataset}).one_or_none()
+    return None if row is None else (Opening(*row[:-1]), row[-1])
+
+
+def add_opening(connection: Connection, entry: Opening) -> None:
+    """Append the first entry of a dataset."""
+    values = {name: getattr(entry, name) for name in Opening.__slots__}
+    connection.execute(DATASETS.insert(), values | {"hash": entry.hash})
+
+
+def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[Charge, str]]:
+    """Return the charges numbered `start` or more, in order, each with its stored hash."""
+    rows = connection.execute(_CHARGES, {"name": dataset, "start": start})
+    return [(Charge(*row[:-1]), row[-1]) for row in rows]
+
+
+def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
+    """Append a charge whose cost is there already."""
+    values = {name: getattr(entry, name) for name in Charge.__slots__}
+    hashed = {"hash": entry.hash_after(previous)}
+    connection.execute(CHARGES.insert(), values | hashed)
+
+
+def add_cost(connection: Connection, key: str, text: str) -> None:
+    """Append the text of a cost if it is new."""
+    if connection.scalar(_COST, {"key": key}) is not None:
+        return
+    if connection.dialect.name == "postgresql":  # another dataset's transaction may add the same
+        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 - one dialect only
+
+        connection.execute(insert(COSTS).values(digest=key, text=text).on_conflict_do_nothing())
+    else:
+        connection.execute(COSTS.insert(), {"digest": key, "text": text})
+
+
+def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the texts of costs by digest, each checked."""
+    found: dict[str, str] = {}
+    for key in wanted:
+        text = connection.scalar(_COST, {"key": key})
+        if text is None or digest(text) != key:
+            raise tampered(dataset, "a cost was changed")
+        found[key] = text
+    return found
 
 
 def _sqlite_triggers() -> list[str]:

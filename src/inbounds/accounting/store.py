@@ -9,42 +9,20 @@ from __future__ import annotations
 import os
 import sqlite3
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    NullPool,
-    QueuePool,
-    bindparam,
-    create_engine,
-    event,
-    make_url,
-    select,
-)
+from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError as BadURLError
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 from inbounds.accounting import schema
-from inbounds.accounting.chain import Charge, Opening, digest, tampered
+from inbounds.accounting.chain import digest
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
 _PATIENCE = 60.0  # seconds to wait for another process
-
-# Built once: building a statement takes longer than running it.
-_OPENING = select(schema.DATASETS).where(schema.DATASETS.c.dataset == bindparam("name"))
-_CHARGES = (
-    select(schema.CHARGES)
-    .where(
-        schema.CHARGES.c.dataset == bindparam("name"), schema.CHARGES.c.number >= bindparam("start")
-    )
-    .order_by(schema.CHARGES.c.number)
-)
-_COST = select(schema.COSTS.c.text).where(schema.COSTS.c.digest == bindparam("key"))
 
 
 class Store:
@@ -61,7 +39,7 @@ class Store:
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()) / "budget.db")
     >>> with store.writing("survey", create=True) as connection:
-    ...     names(connection)
+    ...     schema.names(connection)
     []
     """
 
@@ -117,7 +95,7 @@ class Store:
                 except BaseException:
                     connection.invalidate()  # whatever went wrong, it is not kept
                     raise
-        except (SQLAlchemyError, sqlite3.Error) as error:
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             reason = str(getattr(error, "orig", None) or error).strip()
             raise LedgerError(f"the ledger at {self.shown} failed: {reason}.") from error
         except ModuleNotFoundError as error:
@@ -161,62 +139,6 @@ class Store:
                 f"the ledger at {self.shown} has schema version {version}, and this inbounds "
                 f"knows {schema.VERSION}.\nHint: use a newer inbounds."
             )
-
-
-def names(connection: Connection) -> list[str]:
-    """Return the datasets, in the order of their names."""
-    found = connection.scalars(select(schema.DATASETS.c.dataset))
-    return sorted(found)
-
-
-def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
-    """Return the first entry of a dataset and its stored hash, None if there is none."""
-    row = connection.execute(_OPENING, {"name": dataset}).one_or_none()
-    return None if row is None else (Opening(*row[:-1]), row[-1])
-
-
-def add_opening(connection: Connection, entry: Opening) -> None:
-    """Append the first entry of a dataset."""
-    values = {name: getattr(entry, name) for name in Opening.__slots__}
-    connection.execute(schema.DATASETS.insert(), values | {"hash": entry.hash})
-
-
-def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[Charge, str]]:
-    """Return the charges numbered `start` or more, in order, each with its stored hash."""
-    rows = connection.execute(_CHARGES, {"name": dataset, "start": start})
-    return [(Charge(*row[:-1]), row[-1]) for row in rows]
-
-
-def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
-    """Append a charge whose cost is there already."""
-    values = {name: getattr(entry, name) for name in Charge.__slots__}
-    hashed = {"hash": entry.hash_after(previous)}
-    connection.execute(schema.CHARGES.insert(), values | hashed)
-
-
-def add_cost(connection: Connection, key: str, text: str) -> None:
-    """Append the text of a cost if it is new."""
-    if connection.scalar(_COST, {"key": key}) is not None:
-        return
-    if connection.dialect.name == "postgresql":  # another dataset's transaction may add the same
-        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 - one dialect only
-
-        connection.execute(
-            insert(schema.COSTS).values(digest=key, text=text).on_conflict_do_nothing()
-        )
-    else:
-        connection.execute(schema.COSTS.insert(), {"digest": key, "text": text})
-
-
-def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the texts of costs by digest, each checked."""
-    found: dict[str, str] = {}
-    for key in wanted:
-        text = connection.scalar(_COST, {"key": key})
-        if text is None or digest(text) != key:
-            raise tampered(dataset, "a cost was changed")
-        found[key] = text
-    return found
 
 
 class _File(sqlite3.Connection):

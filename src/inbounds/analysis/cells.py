@@ -45,7 +45,9 @@ class Cells:
     def of(cls, mechanism: object, bins: int) -> Cells:
         """Divide the box of the mechanism; answers more finely, and bounds that are atoms off."""
         if not isinstance(mechanism, Mechanism):
-            raise ArgumentTypeError(f"mechanism must be a mechanism, got mechanism={mechanism!r}.")
+            raise ArgumentTypeError(
+                f"mechanism must be a mechanism, got mechanism={_check.quoted(mechanism)}."
+            )
         box = mechanism.domain
         if not box.is_interval:
             raise ArgumentError(f"mechanism must be one of an interval, got {box!r}.")

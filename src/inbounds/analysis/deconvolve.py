@@ -22,6 +22,8 @@ from inbounds.numerics.response import bending, fit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FINEST = 1 << 12  # bins: their matrix grows with the square
+_MANY = 1 << 20
 Statistic = Literal["mean", "variance", "median"] | float
 
 
@@ -90,7 +92,7 @@ class Deconvolution:
         ([0.0, 0.5, 1.0], True)
         """
         if isinstance(bins, int | np.integer):
-            bins = np.linspace(self.edges[0], self.edges[-1], _whole(2, bins=bins) + 1)
+            bins = np.linspace(self.edges[0], self.edges[-1], _whole(2, _MANY, bins=bins) + 1)
         edges = _check.public_values(bins=bins)
         return np.diff(self.cdf(edges)), edges
 
@@ -212,13 +214,13 @@ def deconvolve(
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
-    cells = Cells.of(mechanism, _whole(2, bins=bins))
+    cells = Cells.of(mechanism, _whole(2, _FINEST, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
     seen = cells.count(outputs, counts)
     response = cells.response(mechanism)
     penalty = smooth * bending(np.diff(cells.edges))
     best = fit(response, seen, penalty)
-    draws = _resamples(seen, _whole(0, bootstrap=bootstrap), rng)
+    draws = _resamples(seen, _whole(0, _MANY, bootstrap=bootstrap), rng)
     replicates = [fit(response, d, penalty).weights for d in _tracked(draws, progress)]
     private = np.bincount(cells.home, seen, len(best.weights)) / seen.sum()
     return Deconvolution(
@@ -243,13 +245,15 @@ def _levels(q: Any) -> Floats:
     return level
 
 
-def _whole(least: int, **labelled: Any) -> int:
+def _whole(least: int, most: int, **labelled: Any) -> int:
     ((name, value),) = labelled.items()
     number = _check.finite(**{name: value})
     if number < least or number != int(number):
         raise ArgumentError(
             f"{name} must be a whole number of at least {least}, got {name}={value!r}."
         )
+    if number > most:
+        raise ArgumentError(f"{name} must be at most {most}, got {name}={value!r}.")
     return int(number)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from math import inf, isfinite, nextafter
+from math import inf, nextafter
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ from inbounds.numerics import ball
 Law = Literal["normal", "laplace"]
 Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
 _MOST_BITS = 1 << 12
+_LARGEST = nextafter(inf, 0)
 _ORDERS: tuple[object, ...] = (1, 2)
 
 
@@ -123,14 +124,17 @@ class Certificate:
             raise ArgumentError("text must be a certificate written by to_json.") from None
 
     def __repr__(self) -> str:
+        counts = [row.count for row in self.rows if _is_real(row.count)]  # may be anything yet
         return (
             f"Certificate(epsilon={self.epsilon!r}, precision={self.precision}, "
-            f"dimension={sum(row.count for row in self.rows)})"
+            f"dimension={sum(counts)})"
         )
 
 
 def _is_real(number: object) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and isfinite(number)
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return False
+    return -_LARGEST <= number <= _LARGEST  # false for NaN and for an int that is no double
 
 
 def _is_positive(number: object) -> bool:

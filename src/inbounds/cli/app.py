@@ -7,7 +7,17 @@ import typer
 from typer.core import TyperGroup
 
 from inbounds import __version__
-from inbounds.cli import audit, calibrate, compare, compose, ledger, regimes, release, reproduce
+from inbounds.cli import (
+    audit,
+    calibrate,
+    compare,
+    compose,
+    ledger,
+    privatize,
+    regimes,
+    release,
+    reproduce,
+)
 from inbounds.cli.failure import exit_code_of
 
 
@@ -34,6 +44,7 @@ app.command(epilog=compose.EXAMPLES)(compose.compose)
 app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options": True})(
     release.release
 )
+app.command(epilog=privatize.EXAMPLES)(privatize.privatize)
 app.command(epilog=audit.EXAMPLES)(audit.audit)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(ledger.app, name="ledger")

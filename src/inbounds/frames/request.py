@@ -185,10 +185,13 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError(f"by must not be called like a column of the result, got {taken[0]!r}.")
     if isinstance(groups, str) or not isinstance(groups, Sequence):
         raise ArgumentTypeError("groups must be a list of values of the columns in by.")
-    if isinstance(by, str):
-        keys: tuple[Key, ...] = tuple((group,) for group in groups)
-    else:
-        keys = tuple(tuple(g) if isinstance(g, tuple | list) else () for g in groups)
+    listed = [(group,) if isinstance(by, str) else group for group in groups]
+    keys: tuple[Key, ...] = tuple(
+        tuple(value.item() if isinstance(value, np.generic) else value for value in group)
+        if isinstance(group, tuple | list)
+        else ()
+        for group in listed
+    )
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
         raise ArgumentError(
             "groups must hold at least one group, none twice, each with one value per column in by."

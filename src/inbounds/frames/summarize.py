@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
+
+try:
+    import narwhals as nw
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"summarize needs the package {missing.name!r}.\nHint: pip install 'inbounds[frames]'",
+        name=missing.name,
+    ) from missing
 
 from inbounds.errors import ArgumentError
 from inbounds.frames import aggregate
@@ -45,7 +52,8 @@ def summarize(
         A pandas or Polars data frame (lazy too), a PyArrow table, a DuckDB relation or a PySpark
         data frame. The engine that holds it works out the sums; a lazy one runs twice.
     statistics
-        What to ask: `count`, `total`, `mean`, `variance` and `histogram` of inbounds.frames.
+        What to ask, made by `count`, `total`, `mean`, `variance` and `histogram` of
+        inbounds.frames.statistic.
     by, groups
         One or more columns that split the rows, and the values (or tuples of them) to tell
         about, which must be public. Rows with other values, or none, count nowhere.

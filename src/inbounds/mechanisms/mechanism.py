@@ -157,16 +157,18 @@ class Mechanism(ABC):
         _, left, right, scale = self._standardised(values)
         return like(scale * self._noise.bias(left, right))
 
+    @np.errstate(over="ignore")  # infinite where no double is as large, whatever the values
     def variance(self, values: Any) -> Any:
         """Return the variance of the answer."""
         _, left, right, scale = self._standardised(values)
         bias = self._noise.bias(left, right)
-        return like(scale**2 * (self._noise.second_moment(left, right) - bias**2))
+        return like(scale * (scale * (self._noise.second_moment(left, right) - bias**2)))
 
+    @np.errstate(over="ignore")  # as above
     def mse(self, values: Any) -> Any:
         """Return the mean squared distance of the answer from the value."""
         _, left, right, scale = self._standardised(values)
-        return like(scale**2 * self._noise.second_moment(left, right))
+        return like(scale * (scale * self._noise.second_moment(left, right)))
 
     def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
         """Return the probabilities that the answer is the lower bound, and the upper bound.
@@ -183,10 +185,11 @@ class Mechanism(ABC):
         low, high = self._noise.atoms(left, right)
         return like(low), like(high)
 
+    @np.errstate(over="ignore")  # as above
     def pdf(self, x: Any, values: Any) -> Any:
         """Return the density at `x` of the answer for `values`; atoms have none, see above."""
         inside, left, right, scale = self._standardised(values)
-        point = self._point(x, inside)
+        point = _fitting(inside, x=x)
         near = self._clip(point)
         density = self._noise.density((near - inside) / scale, left, right) / scale
         return like(np.where(point == near, density, 0.0))
@@ -194,17 +197,16 @@ class Mechanism(ABC):
     def cdf(self, x: Any, values: Any) -> Any:
         """Return the probability that the answer for `values` is at most `x`."""
         inside, left, right, scale = self._standardised(values)
-        point = self._point(x, inside)
+        point = _fitting(inside, x=x)
         share = self._noise.cumulative((self._clip(point) - inside) / scale, left, right)
         return like(np.where(point < self.domain.lower, 0.0, share))
 
     def quantile(self, q: Any, values: Any) -> Any:
         """Return the point that the answer for `values` does not exceed with probability `q`."""
         inside, left, right, scale = self._standardised(values)
-        level = _check.public_values(q=q)
+        level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
             raise ArgumentError("q must be between 0 and 1.")
-        _check_fit("q", level, inside)
         return like(self._clip(inside + scale * self._noise.quantile(level, left, right)))
 
     def interval(self, values: Any, level: float) -> tuple[Any, Any]:
@@ -244,11 +246,6 @@ class Mechanism(ABC):
         left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
         return inside, left, right, scale
 
-    def _point(self, x: Any, inside: Floats) -> Floats:
-        point = _check.public_values(x=x)
-        _check_fit("x", point, inside)
-        return point
-
     def _clip(self, x: Floats) -> Floats:
         return np.clip(x, self.domain.lower, self.domain.upper)
 
@@ -278,7 +275,7 @@ class Mechanism(ABC):
 def check_box(domain: object) -> None:
     """Refuse what is not a box, or too extreme to be calibrated jointly."""
     if not isinstance(domain, Box):
-        raise ArgumentTypeError(f"domain must be a Box, got domain={domain!r}.")
+        raise ArgumentTypeError(f"domain must be a Box, got domain={_check.quoted(domain)}.")
     widths = domain.widths
     if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
         raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be joint.")
@@ -289,7 +286,9 @@ def like(result: Any) -> Any:
     return result if np.ndim(result) else float(result)
 
 
-def _check_fit(name: str, given: Floats, values: Floats) -> None:
+def _fitting(values: Floats, **labelled: Any) -> Floats:
+    """Return published numbers, the one keyword argument, if their shape fits that of values."""
+    (name,), given = labelled, _check.public_values(**labelled)
     try:
         np.broadcast_shapes(given.shape, values.shape)
     except ValueError:
@@ -297,3 +296,4 @@ def _check_fit(name: str, given: Floats, values: Floats) -> None:
             f"{name} must have a shape that fits that of values, "
             f"got {given.shape} and {values.shape}."
         ) from None
+    return given

@@ -21,7 +21,7 @@ Kind = Literal["below", "above", "near"]
 KINDS: tuple[Kind, ...] = ("below", "above", "near")
 _THRESHOLDS = 300  # tried for each kind
 _ROUNDING = 1e-9  # covers the error of the inverse beta function, which is far smaller
-_LEAST_CAUTION = 3.0  # standard errors; less falls for chance findings
+_SEARCH = 2.0  # standard errors that the best of many events is flattered by
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +136,18 @@ def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
 
 
 def caution(confidence: float, explored: int, tested: int) -> float:
-    """Return a confidence for `explored` answers as cautious as `confidence` is for `tested`.
+    """Return the confidence to choose an event with, by `explored` answers for `tested` others.
 
-    Chosen so, an event promises the bound that it will give. It need not be right: it only says
-    which event is tried.
+    It weighs chance as the test will, and what the best of many events owes to luck. It need not
+    be right: it only says which event is tried.
 
     Examples
     --------
-    >>> round(caution(0.999, 100, 100), 6), caution(0.999, 50, 100) < 0.999
-    (0.999, True)
+    >>> caution(0.999, 100, 400) < caution(0.999, 400, 400)
+    True
     """
     errors = -float(ndtri((1 - confidence) / 2)) * float(np.sqrt(explored / tested))
-    return 1 - 2 * float(ndtr(-max(errors, _LEAST_CAUTION)))
+    return 1 - 2 * float(ndtr(-errors - _SEARCH))
 
 
 def best_event(

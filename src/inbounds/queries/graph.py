@@ -23,7 +23,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from inbounds._check import Floats
+from inbounds._check import Floats, quoted
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.queries.query import Query
@@ -193,9 +193,11 @@ def _index(graph: Any, node: Any, n: int) -> int:
         is_row = isinstance(node, int | np.integer) and not isinstance(node, bool)
         if is_row and 0 <= node < n:
             return int(node)
-        raise ArgumentError(f"node must be a row of the matrix, 0 to {n - 1}, got node={node!r}.")
+        raise ArgumentError(
+            f"node must be a row of the matrix, 0 to {n - 1}, got node={quoted(node)}."
+        )
     if node not in graph:
-        raise ArgumentError(f"node must be a node of the graph, got node={node!r}.")
+        raise ArgumentError(f"node must be a node of the graph, got node={quoted(node)}.")
     return list(graph).index(node)
 
 
@@ -206,7 +208,7 @@ def _most_edges(n: int, edges: object) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise ArgumentError(f"edges must be a positive integer, got edges={edges!r}.")
+        raise ArgumentError(f"edges must be a positive integer, got edges={quoted(edges)}.")
     return min(count, n * (n - 1) // 2)
 
 

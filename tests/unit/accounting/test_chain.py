@@ -49,9 +49,18 @@ def test_an_edit_of_any_field_is_noticed(field: str, value: object) -> None:
 
 def test_an_edit_with_a_hash_that_fits_is_noticed_at_the_next_entry() -> None:
     entries = history(3)
-    edited = replace(entries[1][0], count=0)
+    edited = replace(entries[1][0], count=9)
     entries[1] = (edited, edited.hash_after(entries[0][1]))
     with pytest.raises(LedgerError, match="entry 3 was changed"):
+        START.followed_by(entries)
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_an_entry_that_takes_charges_back_is_refused_whatever_its_hash(count: int) -> None:
+    entries = history(1)
+    refund = Charge("survey", 2, "2026-01-02", "", "", "cost", count)
+    entries.append((refund, refund.hash_after(entries[0][1])))
+    with pytest.raises(LedgerError, match="entry 2 charges nothing"):
         START.followed_by(entries)
 
 

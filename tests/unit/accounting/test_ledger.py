@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 import inbounds as ib
+from inbounds.accounting import store
 from inbounds.accounting.budget import Budget
-from inbounds.accounting.cost import Amount
+from inbounds.accounting.chain import Charge, digest
+from inbounds.accounting.cost import Amount, Cost
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
 from inbounds.loss import PrivacyLoss
@@ -266,6 +269,49 @@ def test_a_ledger_agrees_with_a_plain_sum(
     assert Ledger(path).verify("d") == ledgers[0].head("d")
 
 
+@pytest.mark.parametrize(
+    "lock", ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE", "BEGIN; SELECT * FROM ledger_charges"]
+)
+def test_a_locked_file_is_an_error_and_nothing_is_charged_or_drawn(
+    ledger: Ledger, path: Path, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.release(TENTH, SECRET, dataset="survey")
+    ledger.close()
+    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+    other = sqlite3.connect(path, isolation_level=None)
+    for statement in lock.split("; "):
+        other.execute(statement).fetchone()  # a reader lets others write, but not commit
+    for _ in range(2):
+        with pytest.raises(LedgerError, match=r"budget\.db failed: database is locked\."):
+            ledger.release(TENTH, SECRET, dataset="survey", entropy=Untouchable())
+    other.close()
+    assert len(Ledger(path).records("survey")) == 1
+    ledger.release(TENTH, SECRET, dataset="survey")
+    assert len(Ledger(path).records("survey")) == 2
+
+
+def test_a_full_database_is_an_error_and_nothing_is_charged_or_drawn(
+    ledger: Ledger, path: Path
+) -> None:
+    def limit(connection: sqlite3.Connection, _: object) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    event.listen(ledger._book.store._engine(create=False), "connect", limit)
+    answers: list[float] = []
+
+    def fill() -> None:
+        while True:  # the budget ends in time
+            answers.append(ledger.release(TENTH, SECRET, dataset="survey", label="x" * 1000))
+
+    with pytest.raises(LedgerError, match="database or disk is full"):
+        fill()
+    with pytest.raises(LedgerError, match="database or disk is full"):
+        ledger.release(TENTH, SECRET, dataset="survey", label="x" * 5000, entropy=Untouchable())
+    assert len(Ledger(path).records("survey")) == len(answers)
+    assert Ledger(path).verify("survey") == ledger.verify("survey")
+
+
 def test_threads_never_overdraw(ledger: Ledger) -> None:
     outcomes: list[str] = []
 
@@ -347,6 +393,34 @@ def test_tampering_is_noticed_by_whoever_comes_next(
     ):
         with pytest.raises(LedgerError, match="tampered"):
             use()
+
+
+def test_whoever_may_append_cannot_take_charges_back(ledger: Ledger, path: Path) -> None:
+    ledger.spend("survey", epsilon=3.0)
+    refund = Cost.of(PrivacyLoss.pure(1.0)).to_json().replace('"epsilon":1.0', '"epsilon":-1.0', 1)
+    entry = Charge("survey", 2, "2026-01-01", "", "", digest(refund), 1)
+    row = [getattr(entry, name) for name in Charge.__slots__]
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, refund))
+        values = [*row, entry.hash_after(ledger.head("survey"))]
+        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.close()
+    for each in (ledger, Ledger(path)):
+        with pytest.raises(LedgerError, match="tampered with: a cost is not one"):
+            each.spend("survey", epsilon=0.5)
+
+
+def test_a_dataset_is_named_by_text_only(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("5", epsilon=3.0)
+    for use in (
+        lambda: ledger.spend(5, epsilon=0.1),  # type: ignore[arg-type]
+        lambda: ledger.release(TENTH, SECRET, dataset=5),  # type: ignore[arg-type]
+        lambda: ledger.remaining(5),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ArgumentTypeError, match="dataset must be a string, got int"):
+            use()
+    assert Ledger(path).records("5") == []
 
 
 def test_an_edit_while_a_ledger_is_in_use_does_not_change_what_it_counts(

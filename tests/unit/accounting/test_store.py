@@ -1,4 +1,6 @@
+import gc
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -6,6 +8,7 @@ import pytest
 
 from inbounds.accounting import schema, store
 from inbounds.accounting.budget import Budget
+from inbounds.accounting.chain import Opening
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
@@ -33,10 +36,78 @@ def test_a_transaction_is_durable_and_alone(path: Path) -> None:
     other.close()
 
 
+def test_a_kept_connection_is_as_durable_as_a_new_one(path: Path) -> None:
+    kept = store.Store(path)
+    connections = []
+    for _ in range(2):
+        with kept.writing("survey") as connection:
+            connections.append(connection.connection.dbapi_connection)
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "delete"
+    assert connections[0] is connections[1]
+    kept.close()
+    with kept.writing("survey") as connection:
+        assert connection.connection.dbapi_connection is not connections[0]
+
+
+def test_what_went_wrong_in_a_connection_does_not_outlive_it(path: Path) -> None:
+    kept = store.Store(path)
+    with kept.reading() as connection:
+        used = connection.connection.dbapi_connection
+    with pytest.raises(ZeroDivisionError), kept.writing("survey"):
+        raise ZeroDivisionError
+    with kept.reading() as connection:
+        assert connection.connection.dbapi_connection is not used
+
+
+def test_a_forked_process_does_not_use_the_connection_of_its_parent(path: Path) -> None:
+    kept = store.Store(path)
+    with kept.reading() as connection:
+        used = connection.connection.dbapi_connection
+    child = os.fork()
+    if child == 0:
+        kept.close()  # must leave it alone, too
+        with kept.reading() as connection:
+            same = connection.connection.dbapi_connection is used
+            alive = used.execute("SELECT 1").fetchall() == [(1,)]  # type: ignore[union-attr]
+        os._exit(0 if alive and not same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with kept.reading() as connection:
+        assert connection.connection.dbapi_connection is used
+
+
+def test_a_ledger_leaves_no_file_open(path: Path) -> None:
+    def opened() -> int:
+        return [os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir()].count(str(path))
+
+    ledger = Ledger(path)
+    ledger.datasets()
+    assert opened() == 1
+    with ledger:
+        ledger.datasets()
+    assert opened() == 0
+    ledger.datasets()
+    del ledger
+    gc.collect()
+    assert opened() == 0
+
+
+def test_charges_go_to_the_file_that_the_path_names_now(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.spend("survey", epsilon=0.1)
+    moved, copy = path.with_name("moved.db"), path.with_name("copy.db")
+    shutil.copy(path, copy)
+    path.rename(moved)
+    copy.rename(path)
+    ledger.spend("survey", epsilon=0.1)
+    assert len(Ledger(path).records("survey")) == 5
+    assert len(Ledger(moved).records("survey")) == 4
+
+
 def test_reading_makes_nobody_wait(path: Path) -> None:
     other = sqlite3.connect(path, timeout=0)
     with store.Store(path).reading() as connection:
-        assert store.names(connection) == ["survey"]
+        assert schema.names(connection) == ["survey"]
         other.execute("BEGIN IMMEDIATE")
     other.close()
 
@@ -44,7 +115,7 @@ def test_reading_makes_nobody_wait(path: Path) -> None:
 def test_what_fails_in_a_transaction_leaves_no_trace(path: Path) -> None:
     def halfway() -> None:
         with store.Store(path).writing("survey") as connection:
-            store.add_opening(connection, store.Opening("new", "1.0", None, None, "now"))
+            schema.add_opening(connection, Opening("new", "1.0", None, None, "now"))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -63,9 +134,14 @@ def test_what_fails_in_a_transaction_leaves_no_trace(path: Path) -> None:
         "UPDATE ledger_datasets SET epsilon = '300.0'",
         "DELETE FROM ledger_datasets",
         "REPLACE INTO ledger_datasets SELECT * FROM ledger_datasets",
+        "INSERT INTO ledger_charges SELECT * FROM ledger_charges WHERE true "
+        "ON CONFLICT DO UPDATE SET label = 'x'",
         "UPDATE ledger_costs SET text = ''",
+        "REPLACE INTO ledger_costs SELECT digest, '' FROM ledger_costs",
         "DELETE FROM ledger_costs",
         "UPDATE ledger_schema_version SET version = 0",
+        "DELETE FROM ledger_schema_version",
+        "REPLACE INTO ledger_schema_version SELECT * FROM ledger_schema_version",
     ],
 )
 def test_tables_refuse_to_change(path: Path, statement: str) -> None:
@@ -178,6 +254,11 @@ def test_a_password_is_not_shown() -> None:
             ledger.datasets()
         assert "secret" not in str(caught.value)
         assert ledger.__reduce__()[1] == (url,)
+
+
+def test_a_name_that_no_file_can_have_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="name too long"):
+        Ledger(tmp_path / ("x" * 300)).open("survey", epsilon=1.0)
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:

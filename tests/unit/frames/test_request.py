@@ -154,3 +154,9 @@ def test_groups_are_of_the_type_of_their_column(values: list[Any], group: Any) -
 def test_floats_are_no_groups() -> None:
     with pytest.raises(ArgumentTypeError, match="column 'g' must hold strings"):
         open_table(pl.DataFrame({"age": [1], "g": [0.5]}), asked(by="g", groups=[0.5]))
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    request = asked(by="g", groups=list(np.arange(2)))
+    assert [type(key[0]) for key in request.groups] == [int, int]
+    assert asked(by="g", groups=range(2)).groups == request.groups

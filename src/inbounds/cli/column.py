@@ -1,0 +1,177 @@
+"""What ``--column`` says of a table's columns, and what a row of them costs."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from inbounds import __version__
+from inbounds.cli import arguments
+from inbounds.cli.calibrate import prove
+from inbounds.cli.failure import UsageError
+from inbounds.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from inbounds.mechanisms.mechanism import Mechanism
+
+_TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
+_ROUNDING = 1 - 2.0**-40  # so that equal shares never add up to more than the whole
+_FORM = "NAME=LOW:HIGH[:STEP][@EPSILON], as in age=0:120:1@0.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for a column; its epsilon is None if it takes an equal share."""
+
+    name: str
+    lower: float
+    upper: float
+    step: float | None
+    epsilon: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, what was asked for it, and the mechanism that gives this."""
+
+    name: str
+    privacy: arguments.Privacy
+    mechanism: Mechanism
+
+
+def read_column(text: str) -> Request:
+    """Return what one ``--column`` speaks of.
+
+    Examples
+    --------
+    >>> read_column("age=0:120:1@0.5")
+    Request(name='age', lower=0.0, upper=120.0, step=1.0, epsilon=0.5)
+    >>> read_column("a=b=-5:5").name
+    'a=b'
+    """
+    name, equals, rest = text.rpartition("=")
+    bounds, at, own = rest.partition("@")
+    try:
+        numbers = [float(part) for part in bounds.split(":")]
+        lower, upper = numbers[:2]
+        (step,) = numbers[2:] or (None,)
+        epsilon = float(own) if at else None
+    except ValueError:
+        raise UsageError(f"--column must be {_FORM}, got {text!r}.") from None
+    if not equals:
+        raise UsageError(f"--column must be {_FORM}, got {text!r}.")
+    return Request(name, lower, upper, step, epsilon)
+
+
+def shares(own: list[float | None], epsilon: float | None) -> list[float]:
+    """Return the epsilon of each column: its own, or an equal share of what these leave of a row's.
+
+    Examples
+    --------
+    >>> [round(share, 9) for share in shares([0.25, None, None], 1.0)]
+    [0.25, 0.375, 0.375]
+    """
+    stated = math.fsum(one for one in own if one is not None)
+    sharing = own.count(None)
+    if epsilon is None:
+        if sharing:
+            raise UsageError("--epsilon must be given, or each --column have its own, as in @0.5.")
+        rest = 0.0
+    else:
+        if stated > epsilon * (1 + _TOLERANCE) or (sharing and stated >= epsilon):
+            raise UsageError(
+                f"--epsilon is for all columns of a row together: it must be "
+                f"{'more than' if sharing else 'at least'} what columns have of their own, "
+                f"{stated:g}, got {epsilon:g}."
+            )
+        rest = epsilon - stated
+    share = rest if sharing <= 1 else rest / sharing
+    return [share * _rounding(own) if one is None else one for one in own]
+
+
+def _rounding(parts: list[Any]) -> float:
+    return 1.0 if len(parts) == 1 else _ROUNDING
+
+
+def calibrated(
+    texts: list[str], epsilon: float | None, delta: float | None, mechanism: str
+) -> list[Column]:
+    """Return the columns, each with a mechanism that hides any change of its value.
+
+    Examples
+    --------
+    >>> calibrated(["age=0:120"], 1.0, None, "clamped-laplace")[0].mechanism
+    ClampedLaplace(Box(0, 120), L2(120), scale=...)
+    """
+    from inbounds.domain import Box  # noqa: PLC0415 - help must be quick
+    from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
+
+    if epsilon is not None and not 0 < epsilon < math.inf:
+        raise UsageError(f"--epsilon must be positive and finite, got {epsilon!r}.")
+    asked = [read_column(text) for text in texts]
+    each = None if delta is None else delta / len(asked) * _rounding(asked)
+    found: dict[str, Column] = {}
+    for one, share in zip(asked, shares([one.epsilon for one in asked], epsilon), strict=True):
+        if one.name in found:
+            raise UsageError(f"--column {one.name!r} must be given once.")
+        privacy = arguments.Privacy(share, each, None)
+        try:
+            box = Box(one.lower, one.upper, step=one.step)
+            change = L2(float(box.widths[0]))
+            built = arguments.build(box, change, privacy, mechanism=mechanism)
+        except (ArgumentError, ArgumentTypeError) as error:
+            raise UsageError(f"--column {one.name!r}: {error}") from None
+        found[one.name] = Column(one.name, privacy, built)
+    return list(found.values())
+
+
+def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
+    """Return the guarantee of every row, as the file beside the output tells it.
+
+    Examples
+    --------
+    >>> columns = calibrated(["age=0:120@0.5", "rent=0:5000"], 0.75, None, "bounded-laplace")
+    >>> facts = describe(columns, "error")
+    >>> round(facts["row"]["pure_epsilon"], 9), facts["columns"][0]["bounds"]
+    (0.75, [0.0, 120.0])
+    """
+    from inbounds.frames.privatize import row_guarantee  # noqa: PLC0415 - help must be quick
+
+    row = row_guarantee({one.name: one.mechanism for one in columns})
+    requested = {
+        name: math.fsum(one.privacy.stated()[name] for one in columns)
+        for name in columns[0].privacy.stated()
+    }
+    return {
+        "inbounds": __version__,
+        "guarantee": "Local differential privacy of each row: no two values of its named columns "
+        "change the probability of any outcome by more than the row's epsilon tells. Columns that "
+        "are not named and the number of rows are published as they are"
+        + (", and so is where values are missing." if nulls == "keep" else "."),
+        "row": {
+            "requested": requested,
+            "pure_epsilon": row.pure,
+            "rho": row.rho,
+            "mu": row.gdp,
+        },
+        "columns": [_facts(one) for one in columns],
+        "nulls": nulls,
+    }
+
+
+def _facts(column: Column) -> dict[str, Any]:
+    mechanism = column.mechanism
+    proof = prove(mechanism)
+    return {
+        "name": column.name,
+        "mechanism": type(mechanism).__name__,
+        "bounds": [float(mechanism.domain.lower), float(mechanism.domain.upper)],
+        "step": mechanism.domain.steps[0],
+        "sensitivity": float(mechanism.domain.widths[0]),
+        "scale": float(mechanism._scale),
+        "requested": column.privacy.stated(),
+        "pure_epsilon": mechanism.epsilon,
+        "certificate": proof and json.loads(proof.to_json()),
+    }

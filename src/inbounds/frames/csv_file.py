@@ -1,0 +1,216 @@
+"""CSV as a stream of record batches. Errors say where a bad cell is, never what it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from inbounds.errors import ArgumentError
+
+_BLOCK = 1 << 24  # bytes read together; types are inferred from the first of them
+_LONGEST_HEADER = 1 << 20
+_LONGEST_ROW = 1 << 26
+_AROUND = np.frombuffer(b',\r\n"', np.uint8)  # what may stand beside a quote outside a cell
+_REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
+
+
+def read(
+    stream: IO[bytes], numbers: Collection[str], *, typed: bool = False
+) -> tuple[Any, Iterator[Any]]:
+    r"""Return the schema of a CSV file with a header, and its record batches.
+
+    Parameters
+    ----------
+    stream
+        Where to read; never more than a few blocks are held.
+    numbers
+        Columns that are read as doubles: a type inferred from the first rows may not fit the last.
+    typed
+        Whether to infer the types of other columns, or to pass their text on as it is.
+
+    Examples
+    --------
+    >>> schema, batches = read(io.BytesIO(b"age,zip\n41,007\n"), ["age"])
+    >>> schema.types, next(batches).to_pylist()
+    ([DataType(double), DataType(string)], [{'age': 41.0, 'zip': '007'}])
+    """
+    names = _header(stream)
+    kinds = {} if typed else dict.fromkeys(names, pa.string())
+    kinds |= dict.fromkeys(numbers, pa.float64())
+    tables = _tables(stream, names, kinds)
+    first = next(tables, None)
+    if first is None:
+        return pa.schema([(name, kinds.get(name, pa.string())) for name in names]), iter(())
+    return first.schema, (batch for table in chain([first], tables) for batch in table.to_batches())
+
+
+def _tables(stream: IO[bytes], names: list[str], kinds: dict[str, Any]) -> Iterator[Any]:
+    """Parse block after block; types that the first one does not tell are added to `kinds`."""
+    rows = 0
+    for block in _blocks(stream):
+        table = _parsed(block, names, kinds, rows)
+        if table is not None:
+            found = {field.name: field.type for field in table.schema}
+            blank = [name for name, kind in found.items() if pa.types.is_null(kind)]
+            if blank:  # later blocks may tell more, and text holds whatever they tell
+                found |= dict.fromkeys(blank, pa.string())
+                table = table.cast(pa.schema([(name, found[name]) for name in names]))
+            kinds |= found
+            rows += table.num_rows
+            yield table
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Read blocks that end with a row.
+
+    Arrow's own stream reads ahead in a thread, which brings the process down if it ends meanwhile.
+    """
+    rest, lines = b"", 0
+    while block := stream.read(_BLOCK):
+        rest += block
+        end = _row_end(rest)
+        if end:
+            yield _checked_quotes(rest[:end], lines)
+            lines += rest.count(b"\n", 0, end)
+            rest = rest[end:]
+        elif len(rest) > _LONGEST_ROW:
+            raise ArgumentError(
+                f"a row must be shorter than {_LONGEST_ROW} bytes.\nHint: a quote may be open."
+            )
+    if rest:
+        yield _checked_quotes(rest, lines)
+
+
+def _row_end(data: bytes) -> int:
+    """Return where the last whole row ends: at a line end with as many quotes opened as closed."""
+    end = data.rfind(b"\n") + 1
+    quotes = data.count(b'"', 0, end)
+    while quotes % 2:
+        before = data.rfind(b"\n", 0, data.rfind(b'"', 0, end)) + 1
+        quotes -= data.count(b'"', before, end)
+        end = before
+    return end
+
+
+def _checked_quotes(block: bytes, lines: int) -> bytes:
+    """Refuse what Arrow would read somehow: behind a stray quote, numbers would pass as text.
+
+    Every other quote opens a cell and the next one closes it; a doubled one closes and opens.
+    """
+    data = np.frombuffer(b"\n" + block + b"\n", np.uint8)
+    quotes = np.flatnonzero(data == ord('"'))
+    beside = quotes + np.where(np.arange(quotes.size) % 2, 1, -1)
+    wrong = quotes[~np.isin(data[beside], _AROUND)]
+    if quotes.size % 2 and not wrong.size:
+        wrong = quotes[-1:]
+    if wrong.size:
+        line = lines + block.count(b"\n", 0, int(wrong[0]) - 1) + 1
+        raise ArgumentError(
+            f"line {line} below the header must have quotes around whole cells only, all closed."
+        )
+    return block
+
+
+def _parsed(block: bytes, names: list[str], kinds: dict[str, Any], rows: int) -> Any:
+    uneven: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "error"
+
+    try:
+        return arrow_csv.read_csv(
+            pa.BufferReader(block),
+            # a single thread counts rows
+            arrow_csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
+            arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
+            arrow_csv.ConvertOptions(column_types=kinds),
+        )
+    except pa.ArrowInvalid as error:
+        if str(error) == "Empty CSV file":  # or blank lines
+            return None
+        raise _explained(error, names, uneven, rows) from None
+
+
+def _header(stream: IO[bytes]) -> list[str]:
+    """Read the first row by itself, so that every column has a type before data is read."""
+    line = stream.readline(_LONGEST_HEADER)
+    while line.count(b'"') % 2 and len(line) < _LONGEST_HEADER:
+        more = stream.readline(_LONGEST_HEADER)
+        if not more:
+            break
+        line += more
+    if not line:
+        raise ArgumentError("a CSV file must have a header, got an empty file.")
+    try:
+        (names,) = csv.reader([line.decode("utf-8-sig")], strict=True)
+    except (UnicodeDecodeError, ValueError, csv.Error):
+        raise ArgumentError("a CSV file must begin with a header, in UTF-8.") from None
+    if not names:
+        raise ArgumentError("a CSV file must begin with a header, got a blank line.")
+    return names
+
+
+def _explained(error: Exception, names: list[str], uneven: list[Any], before: int) -> ArgumentError:
+    """Return our own error: the message of Arrow's shows the cell or even the whole row."""
+    if uneven:
+        bad = uneven[0]
+        return ArgumentError(
+            f"row {before + bad.number} below the header must have as many cells as it, "
+            f"{bad.expected_columns}, got {bad.actual_columns}."
+        )
+    if not (found := _REFUSED.match(str(error))):
+        return ArgumentError("the rows below the header must be CSV.")
+    name, row, kind = names[int(found[1])], before + int(found[2]), found[3]
+    wanted = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
+    hint = "" if kind in ("double", "string") else "\nHint: types are inferred from the first rows."
+    return ArgumentError(f"column {name!r} must have {wanted} in row {row} below the header.{hint}")
+
+
+def writer(file: IO[bytes], schema: Any) -> Callable[[Any], None]:
+    r"""Write the header, and return what writes a record batch.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> batch = pa.record_batch({"age": [41.0, 7.25], "name": ["Doe", "Roe, J."]})
+    >>> writer(file, batch.schema)(batch)
+    >>> file.getvalue()
+    b'age,name\n41,"Doe"\n7.25,"Roe, J."\n'
+    """
+    _encoded(schema.empty_table().to_batches(), schema)  # refuses lists before anything is written
+    header = io.StringIO(newline="")
+    csv.writer(header, lineterminator="\n").writerow(schema.names)
+    file.write(header.getvalue().encode())
+
+    def write(batch: Any) -> None:
+        file.write(_encoded([batch], schema))
+
+    return write
+
+
+def _encoded(batches: list[Any], schema: Any) -> Any:
+    """Return lines of text, with quotes only if some cell of these rows needs them.
+
+    They are needed for commas, quotes and line ends, and to tell empty text from none.
+    """
+    table = pa.Table.from_batches(batches, schema)
+    texts = [c for c in table.columns if not pa.types.is_primitive(c.type)]
+    styles = ("needed",) if any(c.null_count for c in texts) else ("none", "needed")
+    for style in styles:
+        options = arrow_csv.WriteOptions(include_header=False, quoting_style=style)
+        lines = io.BytesIO()
+        try:
+            arrow_csv.write_csv(table, lines, options)
+        except pa.ArrowException:  # its message shows the cell
+            continue
+        return lines.getbuffer()
+    raise ArgumentError("columns must hold numbers, times or UTF-8 text to be written as CSV.")

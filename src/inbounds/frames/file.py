@@ -1,0 +1,228 @@
+"""Files as streams of record batches: CSV, Parquet and Arrow, in memory that does not grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inbounds.errors import ArgumentError
+from inbounds.frames import csv_file
+
+Format = Literal["csv", "parquet", "arrow"]
+SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+
+_FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core draws answers
+_BYTES = 1 << 26  # in a batch, about
+_BUFFER = 1 << 20  # bytes of a Parquet column read together
+_MAGIC = b"ARROW1"  # how an Arrow file begins, unlike a stream
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open file.
+
+    Attributes
+    ----------
+    schema
+        Names, types and metadata of its columns.
+    batches
+        Its rows, to be read once.
+    rows
+        How many there are, if the file tells.
+    """
+
+    schema: Any
+    batches: Iterator[Any]
+    rows: int | None = None
+
+
+def format_of(path: Path, otherwise: str | None = None) -> Format:
+    """Return the format that the name of a file tells, or else `otherwise`.
+
+    Examples
+    --------
+    >>> format_of(Path("people.parquet")), format_of(Path("people.txt"), "csv")
+    ('parquet', 'csv')
+    """
+    found = SUFFIXES.get(path.suffix.lower(), otherwise)
+    if found not in get_args(Format):
+        raise ArgumentError(
+            f"format must be given where the name of a file does not end in one of "
+            f"{', '.join(SUFFIXES)}, got {path.name!r}."
+        )
+    return found  # type: ignore[return-value]
+
+
+@contextmanager
+def opened(
+    path: Path, form: Format, numbers: Collection[str] = (), *, typed: bool = True
+) -> Iterator[Source]:
+    r"""Open a file for reading; `numbers` and `typed` are for CSV, as for `csv_file.read`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "ages.csv")
+    >>> _ = path.write_text("age\n41\n7\n")
+    >>> with opened(path, "csv") as source:
+    ...     [batch.to_pylist() for batch in source.batches]
+    [[{'age': 41}, {'age': 7}]]
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(path.open("rb"))  # whose errors have a name and a reason
+        if form == "csv":
+            yield Source(*csv_file.read(file, numbers, typed=typed))
+            return
+        try:
+            source = (_parquet if form == "parquet" else _arrow)(path, file, stack)
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(form, error) from None
+        yield Source(source.schema, _explained(source.batches, form), source.rows)
+
+
+def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
+    file = stack.enter_context(pq.ParquetFile(str(path), buffer_size=_BUFFER))
+    facts = file.metadata
+    groups = (facts.row_group(i) for i in range(facts.num_row_groups))
+    size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)
+    rows = min(max(_BYTES // max(size, 1), _FEWEST), _MOST)
+    return Source(file.schema_arrow, file.iter_batches(batch_size=rows), facts.num_rows)
+
+
+def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:
+    """Open an Arrow file or stream; it is mapped, as one batch may be larger than memory."""
+    source = stack.enter_context(pa.memory_map(str(path)))
+    if file.read(len(_MAGIC)) == _MAGIC:
+        reader = stack.enter_context(pa.ipc.open_file(source))
+        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    else:
+        reader = stack.enter_context(pa.ipc.open_stream(source))
+        batches = iter(reader)
+    return Source(reader.schema, (part for batch in batches for part in _parts(batch)))
+
+
+def _parts(batch: Any) -> Iterator[Any]:
+    for start in range(0, batch.num_rows, _MOST):
+        yield batch.slice(start, _MOST)
+
+
+def _explained(batches: Iterator[Any], form: Format) -> Iterator[Any]:
+    try:
+        yield from batches
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(form, error) from None
+
+
+def _unreadable(form: Format, error: Exception) -> Exception:
+    """Keep what the system says; replace what Arrow says, as it may show a value."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    return ArgumentError(f"the file must be a whole and sound {form.capitalize()} file.")
+
+
+@contextmanager
+def writing(
+    file: IO[bytes], form: Format, schema: Any, answered: Collection[str] = ()
+) -> Iterator[Callable[[Any], None]]:
+    """Write record batches to a file, which is finished when the block ends without an error.
+
+    Columns that are `answered` hold noise: doubles among them hardly repeat, so that Parquet needs
+    no dictionary of them.
+
+    Examples
+    --------
+    >>> import io
+    >>> batch = pa.record_batch({"age": [41, 7]})
+    >>> file = io.BytesIO()
+    >>> with writing(file, "parquet", batch.schema) as write:
+    ...     write(batch)
+    >>> pq.read_table(file).num_rows
+    2
+    """
+    if form == "csv":
+        yield csv_file.writer(file, schema)
+        return
+    try:
+        target: Any = (
+            pq.ParquetWriter(file, schema, use_dictionary=_repeating(schema, answered))
+            if form == "parquet"
+            else pa.ipc.new_file(file, schema)
+        )
+    except pa.ArrowException:
+        raise _unwritable(form) from None
+    try:
+        yield lambda batch: _write(target, batch, form)
+        target.close()
+    except BaseException:
+        _abandon(target)
+        raise
+
+
+def _write(target: Any, batch: Any, form: Format) -> None:
+    try:
+        target.write_batch(batch)
+    except pa.ArrowException:
+        raise _unwritable(form) from None
+
+
+def _unwritable(form: Format) -> ArgumentError:
+    return ArgumentError(
+        f"columns must be of types, and dictionaries as few, as a file of format {form} can hold."
+    )
+
+
+def _repeating(schema: Any, answered: Collection[str]) -> bool | list[str]:
+    """Return the columns that get a dictionary; nested ones go by other names, so then all do."""
+    if any(pa.types.is_nested(field.type) for field in schema):
+        return True
+    noise = {name for name in answered if schema.field(name).type == pa.float64()}
+    return [name for name in schema.names if name not in noise]
+
+
+def _abandon(target: Any) -> None:
+    """Close what cannot be finished, so that nothing tries to finish it later."""
+    try:
+        target.close()
+    except Exception:  # the first error is the one to tell
+        if isinstance(target, pq.ParquetWriter):
+            target.is_open = False
+
+
+def passed_on(
+    batches: Iterable[Any], change: Callable[[Any], Any], write: Callable[[Any], None]
+) -> Generator[int, None, None]:
+    """Change and write batches, yielding the number of rows so far.
+
+    A batch is written while the next one is changed. Whoever stops early must close this before
+    the file.
+
+    Examples
+    --------
+    >>> written = []
+    >>> list(passed_on([pa.record_batch({"age": [41, 7]})], lambda batch: batch, written.append))
+    [2]
+    """
+    rows = 0
+    pending: Future[None] | None = None
+    with ThreadPoolExecutor(1) as pool:
+        for batch in batches:
+            changed = change(batch)
+            if pending is not None:
+                pending.result()
+            pending = pool.submit(write, changed)
+            rows += batch.num_rows
+            yield rows
+        if pending is not None:
+            pending.result()

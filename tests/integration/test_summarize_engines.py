@@ -1,0 +1,174 @@
+"""Every engine gives the same exact sums, whatever it does with rows, nulls and people.
+
+Private inputs of the release are compared, not noisy answers: they must be equal to the last bit.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyspark
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from inbounds.errors import ArgumentError
+from inbounds.frames.aggregate import checked, sums
+from inbounds.frames.moment import moments
+from inbounds.frames.statistic import count, histogram, mean, total, variance
+from inbounds.frames.summarize import summarize
+
+# PySpark warns of pandas 3 wherever Arrow is used; no pandas object of it is used here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
+
+ROWS = 3000
+ENGINES = {  # and the package of their summaries
+    "pandas": "pandas",
+    "pandas nullable": "pandas",
+    "polars": "polars",
+    "polars lazy": "polars",
+    "arrow": "pyarrow",
+    "duckdb": "pyarrow",
+    "spark": "pyspark",
+}
+ASKED = [
+    count(),
+    variance("age", 0, 100),
+    mean("ratio", -0.3, 0.7),
+    total("income", 0, 12345.678),
+    histogram("ratio", [-1, -0.1, 0.2, 1]),
+]
+NUMBERS = ["age", "ratio", "income"]
+GROUPS = [("Rom", 1), ("Rom", 2), ("Ulm", 2), ("nowhere", 1)]
+
+
+def data() -> pa.Table:
+    """Numbers inside and outside the bounds, ties, nulls, and people with 0 to 20 rows."""
+    generator = np.random.default_rng(7)
+    age = generator.integers(-5, 120, ROWS)
+    ratio = np.round(generator.normal(0.1, 0.4, ROWS), generator.integers(1, 17))
+    income = generator.exponential(5000, ROWS)
+    missing = generator.random(ROWS) < 0.05
+    return pa.table(
+        {
+            "age": pa.array(age, pa.int32()),
+            "ratio": pa.array(ratio, pa.float64()),
+            "income": pa.array(income, pa.float64(), mask=missing),
+            "town": pa.array(generator.choice(["Ulm", "Rom", "Bern", None], ROWS).tolist()),
+            "year": pa.array(generator.integers(1, 4, ROWS), pa.int64()),
+            "who": pa.array(generator.poisson(300, ROWS), pa.int64()),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.fail("Spark needs a Java runtime: apt-get install default-jre-headless")
+    settings = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        forget_java()
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        yield session
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+        forget_java()
+
+
+def forget_java() -> None:
+    """Make the next session start a Java of its own; PySpark remembers one that was shut down."""
+    SparkContext._gateway = SparkContext._jvm = None
+
+
+def opened(engine: str, table: pa.Table, request: pytest.FixtureRequest) -> Any:
+    makers = {
+        "pandas": table.to_pandas,
+        "pandas nullable": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+        "polars": lambda: pl.from_arrow(table),
+        "polars lazy": lambda: pl.DataFrame(pl.from_arrow(table)).lazy(),
+        "arrow": lambda: table,
+        "duckdb": lambda: duckdb.connect().from_arrow(table),
+        "spark": lambda: request.getfixturevalue("spark").createDataFrame(table),
+    }
+    return makers[engine]()
+
+
+def exact(frame: Any, **options: Any) -> list[list[Fraction]]:
+    rows, table = checked(nw.from_native(frame), NUMBERS, "who", "skip")
+    assert rows == ROWS
+    return sums(table, moments(ASKED, sizes_public=False), **options)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"by": ["town", "year"], "groups": GROUPS},
+    {"by": ["town", "year"], "groups": GROUPS, "person": "who", "rows": 2},
+    {"person": "who", "rows": 1},
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sums_are_the_same_as_those_of_shuffled_rows_in_another_engine(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    table = data()
+    shuffled = table.take(np.random.default_rng(1).permutation(ROWS))
+    frame = opened(engine, table, request)
+    for options in OPTIONS if engine != "spark" else OPTIONS[2:3]:
+        found = exact(frame, **options)
+        assert found == exact(shuffled, **options)
+        assert found[0][0] > 30
+        if "groups" in options:
+            assert found[3] == [0] * len(found[0])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_summary_of_any_engine_is_about_its_rows(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    """At next to no noise; the truth is worked out by pandas."""
+    table = data().drop_columns(["income"])
+    frame = opened(engine, table, request)
+    result = summarize(frame, [count(), mean("age", 0, 100)], "town", ["Ulm", "Rom"], rho=1e12)
+    assert type(result).__module__.partition(".")[0] == ENGINES[engine]
+    rows = nw.from_native(result).lazy().collect().rows(named=True)
+    truth = table.to_pandas().assign(age=lambda t: t["age"].clip(0, 100)).groupby("town")["age"]
+    for row in rows:
+        expected = truth.size() if row["statistic"] == "count" else truth.mean()
+        assert row["value"] == pytest.approx(expected[row["town"]], rel=1e-4)
+
+
+@pytest.mark.parametrize("engine", [e for e in ENGINES if e != "spark"])
+@pytest.mark.parametrize("bad", [float("inf"), float("nan")])
+def test_every_engine_refuses_numbers_that_are_none_without_showing_any(
+    engine: str, bad: float, request: pytest.FixtureRequest
+) -> None:
+    frame = opened(engine, pa.table({"x": [123456.5, bad]}), request)
+    with pytest.raises(ArgumentError, match="column 'x' must") as caught:
+        summarize(frame, mean("x", 0, 1), epsilon=1.0)
+    assert "123456" not in str(caught.value)

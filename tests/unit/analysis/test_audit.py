@@ -1,0 +1,263 @@
+"""The audit: what it reads, what it reports, and that it believes nobody."""
+
+import dataclasses
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import inbounds as ib
+from inbounds.analysis.audit import audit
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.numerics.event import epsilon_lower_bound
+from inbounds.sampling.entropy import SeededEntropy
+
+BOX = ib.Box(0, 1)
+CLAIM = {"box": BOX, "sensitivity": 1, "claimed_epsilon": 1.0}
+
+
+def seeded(mechanism, releases=200_000, **options):
+    return audit(mechanism, releases=releases, entropy=SeededEntropy(5), **options)
+
+
+@pytest.fixture(scope="module")
+def passed():
+    return seeded(ib.BoundedGaussian.calibrated(BOX, 1, epsilon=1.0))
+
+
+@pytest.fixture(scope="module")
+def refuted():
+    return seeded(ib.ClampedLaplace(BOX, 1, scale=0.5), claimed_epsilon=1.0)
+
+
+class RandomisedResponse:
+    """Tells the truth with probability e^ε/(1+e^ε); counts how it is asked."""
+
+    domain, sensitivity = BOX, 1.0
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+        self.rng = np.random.default_rng(7)
+        self.calls = self.answers = 0
+
+    def release(self, values):
+        self.calls += 1
+        self.answers += values.size
+        lies = self.rng.random(values.shape) > 1 / (1 + math.exp(-self.epsilon))
+        return np.where(lies, 1 - values, values)
+
+    def one(self, value):
+        assert isinstance(value, float)
+        return float(self.release(np.array([value]))[0])
+
+
+def test_a_true_claim_passes_beside_its_certificate(passed):
+    assert passed.passed
+    assert 0.7 < passed.epsilon_lower <= passed.claimed_epsilon <= 1
+    assert passed.certificate_epsilon <= passed.claimed_epsilon
+    assert (passed.confidence, passed.delta) == (0.999, 0)
+
+
+def test_a_false_claim_is_refuted(refuted):
+    assert not refuted.passed
+    assert 1.8 < refuted.epsilon_lower <= 2
+    assert refuted.certificate_epsilon is None
+
+
+def test_the_bound_follows_from_what_the_audit_reports(passed, refuted):
+    for result in (passed, refuted):
+        first, second = result.counts
+        assert result.epsilon_lower == epsilon_lower_bound(
+            first, second, result.trials, confidence=result.confidence, delta=result.delta
+        )
+
+
+def test_the_event_is_counted_in_fresh_answers_at_the_pair(passed):
+    assert passed.releases <= 200_000
+    assert 2 * passed.trials < passed.releases  # some were spent on the choice
+    assert sorted(passed.pair) == [0, 1]
+    assert sum(map(sum, passed.histograms)) == passed.releases - 2 * passed.trials
+
+
+def test_a_stranger_reproduces_the_counts_from_the_event():
+    mechanism = RandomisedResponse(1.0)
+    result = audit(mechanism, releases=100_000)
+    own = np.random.default_rng(1)
+    for value, count in zip(result.pair, result.counts, strict=True):
+        answers = np.where(own.random(10**6) > 1 / (1 + math.exp(-1)), 1 - value, value)
+        share = result.event.holds(answers).mean()
+        assert share == pytest.approx(count / result.trials, abs=0.02)
+
+
+def test_json_holds_all_that_the_bound_is_computed_from(passed):
+    facts = json.loads(passed.to_json())
+    assert facts["passed"] is True
+    assert facts["epsilon_lower"] == passed.epsilon_lower
+    assert facts["event"] == dataclasses.asdict(passed.event)
+    assert facts["counts"] == list(passed.counts)
+    assert facts["pair"] == list(passed.pair)
+    assert set(facts) == {
+        *("passed", "mechanism", "epsilon_lower", "claimed_epsilon", "delta", "confidence"),
+        *("certificate_epsilon", "pair", "event", "counts", "trials", "releases"),
+    }
+
+
+def test_the_table_says_claim_proof_finding_and_verdict(passed, refuted):
+    text = io.StringIO()
+    Console(file=text, width=120).print(passed)
+    assert text.getvalue() == str(passed)
+    for part in ("BoundedGaussian(Box(0, 1)", "claimed", "proved", "measured", str(passed.event)):
+        assert part in str(passed)
+    assert f"{passed.counts[0]:,} of {passed.trials:,}" in str(passed)
+    assert "Not refuted" in str(passed)
+    assert "REFUTED" in str(refuted)
+    assert "proved" not in str(refuted)
+    assert "REFUTED" in repr(refuted)
+    assert "REFUTED" not in repr(passed)
+
+
+def test_an_audit_is_frozen(passed):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        passed.epsilon_lower = 0.0
+
+
+def test_a_foreign_object_is_asked_by_arrays_and_claims_by_itself():
+    mechanism = RandomisedResponse(2.0)
+    result = audit(mechanism, releases=50_000)
+    assert result.passed
+    assert result.claimed_epsilon == 2
+    assert result.epsilon_lower > 1.8
+    assert mechanism.calls < 20
+    assert mechanism.answers == result.releases
+
+
+def test_a_function_is_asked_one_value_at_a_time():
+    mechanism = RandomisedResponse(2.0)
+    result = audit(mechanism.one, releases=20_000, **CLAIM)
+    assert mechanism.calls == result.releases == 20_000
+    assert not result.passed
+    assert result.mechanism == "RandomisedResponse.one"
+
+
+def test_a_function_of_arrays_can_be_named_as_such():
+    mechanism = RandomisedResponse(2.0)
+    audit(mechanism.release, releases=20_000, vectorized=True, **CLAIM)
+    assert mechanism.calls < 20
+
+
+def test_noise_shared_by_an_array_is_not_met_when_one_value_is_asked_at_a_time():
+    """One draw for a whole array would be counted as many; functions are safe from it."""
+    rng = np.random.default_rng(2)
+    result = audit(lambda value: value + rng.laplace(), releases=20_000, **CLAIM)
+    assert result.passed
+    assert result.epsilon_lower > 0.7
+
+
+def test_a_leak_at_the_value_itself_is_seen():
+    rng = np.random.default_rng(4)
+    result = audit(
+        lambda value: value if rng.random() < 0.01 else rng.random(),
+        pair=(0.3, 0.6),
+        claimed_epsilon=1.0,
+        releases=20_000,
+    )
+    assert not result.passed
+    assert (result.event.kind, result.event.threshold) == ("near", 0)
+
+
+def test_a_given_pair_is_the_one_that_is_tested():
+    result = seeded(ib.BoundedLaplace(BOX, 0.5, scale=1.0), pair=(0.4, 0.8))
+    assert sorted(result.pair) == [0.4, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale"),
+    [(ib.BoundedGaussian, 3.0), (ib.BoundedLaplace, 4.0), (ib.ClampedLaplace, 4.0)],
+)
+@pytest.mark.parametrize("sensitivity", [ib.PerCoordinate([4, 2]), ib.L1(4), ib.L2(4)], ids=repr)
+def test_a_joint_release_is_audited_along_the_direction_that_tells_most(kind, scale, sensitivity):
+    mechanism = kind(ib.Box([0, 1], [10, 9]), sensitivity, scale)
+    result = seeded(mechanism)
+    assert result.passed
+    assert result.epsilon_lower > 0.5 * mechanism.epsilon
+    assert len(result.event.weights) == len(result.pair[0]) == 2
+
+
+def test_a_joint_release_with_too_little_noise_is_refuted():
+    box, change = ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2])
+    right = ib.BoundedGaussian.calibrated(box, change, epsilon=1.0)
+    wrong = ib.BoundedGaussian(box, change, 0.5 * right.sigma)
+    assert not seeded(wrong, claimed_epsilon=1.0).passed
+
+
+def test_a_delta_is_tested_against_the_epsilon_at_that_delta():
+    mechanism = ib.ClampedGaussian.calibrated(BOX, 0.1, epsilon=1.0, delta=1e-2)
+    result = seeded(mechanism, delta=1e-2)
+    assert result.claimed_epsilon == pytest.approx(1, rel=1e-5)
+    assert result.passed
+    assert result.epsilon_lower > 0.75
+    assert not seeded(mechanism).epsilon_lower <= 1  # it is not pure epsilon 1
+    assert "δ = 0.01" in result.verdict()
+
+
+def test_the_same_entropy_gives_the_same_audit():
+    mechanism = ib.BoundedGaussian(BOX, 1, sigma=1.0)
+    assert seeded(mechanism, 5000) == seeded(mechanism, 5000)
+
+
+def test_answers_are_drawn_in_blocks(monkeypatch):
+    monkeypatch.setattr("inbounds.analysis.source._BLOCK", 1 << 10)
+    mechanism = RandomisedResponse(1.0)
+    result = audit(mechanism, releases=100_000)
+    assert mechanism.calls >= 97
+    assert sum(result.counts) > 0
+
+
+def test_the_bar_goes_to_standard_error(capsys):
+    audit(RandomisedResponse(1.0), releases=2000, progress=True)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"releases": 999}, "releases must be a whole number of at least 1000"),
+        ({"releases": 1000.5}, "releases must be a whole number"),
+        ({"confidence": 1.0}, "confidence must be"),
+        ({"confidence": 0.4}, "confidence must be"),
+        ({"delta": -1e-9}, "delta must be"),
+        ({"delta": 1.0}, "delta must be below 1"),
+        ({"claimed_epsilon": -1.0}, "claimed_epsilon must be"),
+        ({"pair": (0, 2)}, "pair must lie in"),
+    ],
+)
+def test_a_bad_argument_is_named(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        audit(RandomisedResponse(1.0), **options)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(ArgumentTypeError, match="mechanism must have a method release"):
+        audit(3, **CLAIM)
+    with pytest.raises(ArgumentTypeError, match="claimed_epsilon must be given"):
+        audit(lambda value: value, box=BOX, sensitivity=1)
+    with pytest.raises(ArgumentTypeError, match="box and sensitivity must be given, or pair"):
+        audit(lambda value: value, claimed_epsilon=1.0, sensitivity=1)
+    with pytest.raises(ArgumentTypeError, match="box must be a Box"):
+        audit(lambda value: value, claimed_epsilon=1.0, box=(0, 1), sensitivity=1)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda values: values[:-1], "answer values of shape"),
+        (lambda values: np.full_like(values, np.nan), "NaN"),
+        (lambda values: np.full_like(values, np.inf), "finite answers"),
+    ],
+)
+def test_answers_that_cannot_be_counted_are_refused(function, message):
+    with pytest.raises(ArgumentError, match=message):
+        audit(function, vectorized=True, **CLAIM)
