@@ -115,7 +115,7 @@ class Case:
 
     name: str
     decides: str
-    budget: Callable[[int], dict[str, float]]  # with room for so many releases
+    budget: Callable[[int], dict[str, Any]]  # with room for so many releases
     charge: Callable[[Ledger, str], object]
     each: int  # releases to an entry of the history
     aim: bool = True
@@ -172,17 +172,17 @@ def _cases() -> list[Case]:
     def spend(ledger: Ledger, dataset: str) -> None:
         ledger.spend(dataset, loss=_TENTH)
 
-    def gdp(count: int) -> dict[str, float]:  # too little for a sum, plenty for GDP
+    def gdp(count: int) -> dict[str, Any]:  # too little for a sum, plenty for GDP
         return {"epsilon": 1.5 * _epsilon(_AGE, count + 200), "delta": _DELTA}
 
-    def convolution(count: int) -> dict[str, float]:  # too little for GDP, which needs a fifth more
-        return {"epsilon": 1.05 * _epsilon(_TENTH, count + 30), "delta": _DELTA}
+    def convolution(count: int) -> dict[str, Any]:  # too little for GDP, which needs a fifth more
+        return {"epsilon": 1.05 * _epsilon(_TENTH, count + 20), "delta": _DELTA}
 
     return [
         Case("epsilon", "sum", lambda _: {"epsilon": _ENDLESS}, _release, 1),
         Case("rho", "sum", lambda _: {"rho": _ENDLESS}, _release, 1),
         Case("epsilon, delta", "GDP", gdp, _release, 20),
-        Case("epsilon, delta", "convolution", convolution, spend, 1, aim=False),
+        Case("epsilon, delta", "convolution", convolution, spend, 10, aim=False),
     ]
 
 

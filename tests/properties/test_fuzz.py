@@ -25,7 +25,7 @@ from inbounds.queries import Query, graph, stack
 from .hostile import ODDITIES, answer_of, anything, extremes, planted, private
 
 TESTS = 16
-CASES = int(os.environ.get("INBOUNDS_FUZZ_CASES", "1600")) // TESTS
+CASES = int(os.environ.get("INBOUNDS_FUZZ_CASES", "1700")) // TESTS
 
 GAUSSIAN = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.0)
 MECHANISMS = (

@@ -1,0 +1,157 @@
+import csv
+import io
+
+import pyarrow as pa
+import pytest
+
+from inbounds.errors import ArgumentError
+from inbounds.frames import csv_file
+
+
+def read(text, numbers=("age",), **options):
+    stream = io.BytesIO(text if isinstance(text, bytes) else text.encode())
+    schema, batches = csv_file.read(stream, numbers, **options)
+    return pa.Table.from_batches(batches, schema)
+
+
+def written(table):
+    file = io.BytesIO()
+    write = csv_file.writer(file, table.schema)
+    for batch in table.to_batches():
+        write(batch)
+    return file.getvalue().decode()
+
+
+def refusal(text, **options):
+    with pytest.raises(ArgumentError) as caught:
+        read(text, **options)
+    assert "77" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_text_that_is_not_asked_about_comes_out_as_it_went_in():
+    text = "age,zip,when,share\n41,007,2020-1-1,1.50\n7,NA,,x\n"
+    assert written(read(text)) == text
+
+
+def test_whole_numbers_and_fractions_are_both_numbers():
+    assert read("age\n41\n 7.5 \n1e2\n")["age"].to_pylist() == [41, 7.5, 100]
+
+
+def test_what_is_missing_is_null():
+    assert read("x,age\na,\nb,NA\nc,nan\nd,4\n")["age"].null_count == 3
+
+
+def test_types_of_other_columns_are_inferred_only_if_asked_for():
+    table = read("age,zip,town,none\n41,007,Ulm,\n", typed=True)
+    assert table.schema.types == [pa.float64(), pa.int64(), pa.string(), pa.string()]
+
+
+def test_marks_quotes_line_ends_and_carriage_returns_are_read():
+    table = read('\ufeff"a\nge",age\r\n"Doe, ""J.""\r\nUlm",41\r\n')
+    assert table.to_pylist() == [{"a\nge": 'Doe, "J."\r\nUlm', "age": 41.0}]
+
+
+@pytest.mark.parametrize("text", ["age,x", "age,x\n", "age,x\n\n\r\n"])
+def test_a_header_alone_has_types_and_no_rows(text):
+    table = read(text)
+    assert table.num_rows == 0
+    assert table.schema.types == [pa.float64(), pa.string()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\nage\n77\n", '"age\n77\n', b"\xff\xfea\x00g\x00e\x00\n77\n", "age\r77\r78\r"],
+    ids=["empty", "blank", "open quote", "UTF-16", "carriage returns alone"],
+)
+def test_a_file_without_a_header_is_refused(text):
+    assert "header" in refusal(text)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_bad_cell_is_named_by_column_and_row(typed):
+    message = refusal("x,age\n" + "a,1\n" * 4 + "b,secret77\n", typed=typed)
+    assert message == "column 'age' must have a number in row 5 below the header."
+
+
+def test_a_row_of_another_length_is_named_by_its_number():
+    message = refusal("x,age\na,1\nb,2,77\n")
+    assert message == "row 2 below the header must have as many cells as it, 2, got 3."
+
+
+def test_text_must_be_utf_8():
+    assert "'x' must have UTF-8 text in row 1" in refusal(b"x,age\n77\xff,1\n")
+
+
+def test_a_type_that_does_not_last_is_named(monkeypatch):
+    monkeypatch.setattr(csv_file, "_BLOCK", 16)
+    text = "age,x\n" + "1,2\n" * 10 + "1,b77\n"
+    message = refusal(text, typed=True)
+    assert message.startswith("column 'x' must have a value of type int64 in row 11 below")
+    assert read(text).num_rows == 11
+
+
+def test_rows_are_counted_across_blocks(monkeypatch):
+    monkeypatch.setattr(csv_file, "_BLOCK", 10)
+    rows = "".join(f'"x\n,{i}",{i}\n' for i in range(50))
+    assert read("x,age\n" + rows)["age"].to_pylist() == list(range(50))
+    assert "in row 51 below" in refusal("x,age\n" + rows + "y,x77\n")
+    assert "row 51 below" in refusal("x,age\n" + rows + "y,77,77\n")
+
+
+@pytest.mark.parametrize("size", [3, 7, 64, 1 << 20])
+def test_blocks_change_nothing(monkeypatch, size):
+    monkeypatch.setattr(csv_file, "_BLOCK", size)
+    cells = ["a", 'q"q', "", "l\nl", "c,c", '"', '""', "\r\n"]
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([["x", "age"], *([cell, 4] for cell in cells * 9)])
+    assert read(file.getvalue())["x"].to_pylist() == cells * 9
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ('1,"a\n77,b\n78,c\n', 1),
+        ('1,"a\n77,b\n78,"c\n', 3),
+        ('1,a\n2,5" pipe\n', 2),
+        ('1,"a"b\n', 1),
+        ('1,a\n1,"a""\n77,b\n', 2),
+    ],
+)
+def test_a_stray_quote_is_refused_as_numbers_behind_it_would_pass_as_text(rows, line):
+    assert refusal(f"age,x\n{rows}").startswith(f"line {line} below the header must have quotes")
+
+
+def test_a_row_without_an_end_does_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(csv_file, "_BLOCK", 16)
+    monkeypatch.setattr(csv_file, "_LONGEST_ROW", 64)
+    assert "a row must be shorter" in refusal('age,x\n1,"' + "7" * 200)
+
+
+def test_what_is_written_is_read_by_others_as_it_was():
+    texts = ["plain", "comma,", 'quote"', "line\nend", ""]
+    table = pa.table({"age": [1.0, 2.5, 41.0, 1e-300, 120.0], "x": texts})
+    rows = list(csv.DictReader(io.StringIO(written(table), newline="")))
+    assert [row["x"] for row in rows] == texts
+    assert [float(row["age"]) for row in rows] == table["age"].to_pylist()
+
+
+def test_empty_text_differs_from_none():
+    assert written(pa.table({"x": ["", None], "age": [1.0, None]})) == 'x,age\n"",1\n,\n'
+
+
+def test_dictionaries_are_written_as_what_they_stand_for():
+    assert written(pa.table({"x": pa.array(["b", "a", "b"]).dictionary_encode()})) == "x\nb\na\nb\n"
+
+
+def test_what_csv_cannot_hold_is_refused_before_anything_is_written():
+    file = io.BytesIO()
+    with pytest.raises(ArgumentError, match="to be written as CSV"):
+        csv_file.writer(file, pa.schema({"x": pa.list_(pa.int64())}))
+    assert file.getvalue() == b""
+
+
+def test_bytes_that_are_no_text_are_refused_without_being_shown():
+    with pytest.raises(ArgumentError, match="UTF-8 text to be written as CSV") as caught:
+        written(pa.table({"x": [b"77\xff"]}))
+    assert "77" not in str(caught.value)
