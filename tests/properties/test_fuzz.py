@@ -25,7 +25,7 @@ from inbounds.queries import Query, graph, stack
 from .hostile import ODDITIES, answer_of, anything, extremes, planted, private
 
 TESTS = 16
-CASES = int(os.environ.get("INBOUNDS_FUZZ_CASES", "1700")) // TESTS
+CASES = int(os.environ.get("INBOUNDS_FUZZ_CASES", "1600")) // TESTS
 
 GAUSSIAN = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.0)
 MECHANISMS = (
@@ -100,8 +100,8 @@ def test_a_sensitivity_is_positive_or_refused(one: Any, other: Any, kinds: Any) 
         assert part is None or (np.isfinite(part.bound) & (np.asarray(part.bound) > 0)).all()
     if first is not None and second is not None:
         both = answer_of(lambda: first & second, "sensitivity")
-        reach = both and answer_of(lambda: both.within(np.array([1e300, 1e-300])), "sensitivity")
-        assert reach is None or (reach.caps <= [1e300, 1e-300]).all()
+        reach = both and answer_of(lambda: both.within(np.array([1e99, 1e-99])), "sensitivity")
+        assert reach is None or (reach.caps <= [1e99, 1e-99]).all()
 
 
 @fuzz(

@@ -115,10 +115,7 @@ def test_a_variance_taken_for_a_standard_deviation_is_caught(width: float, epsil
     right = audit(Truncated(width, sigma, epsilon), **options)
     assert right.passed
     assert right.epsilon_lower > 0.3 * epsilon
-    if mistaken < 0.95 * sigma:
-        assert not audit(Truncated(width, mistaken, epsilon), **options).passed
-    else:  # where the mistake adds noise, privacy does not suffer
-        assert sigma**2 >= sigma
+    assert not audit(Truncated(width, mistaken, epsilon), **options).passed
 
 
 def test_a_mechanism_that_leaks_one_value_in_a_thousand_is_caught() -> None:

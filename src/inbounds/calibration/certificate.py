@@ -102,7 +102,7 @@ class Certificate:
     def _check_fields(self) -> None:
         """Refuse what is not evidence at all, since a certificate may come from anybody."""
         sound = self.law in tuple(_BY_QUADRATURE) and type(self.epsilon) in (int, float)
-        sound = sound and bool(self.rows)
+        sound = sound and bool(self.rows) and _is_real(self.multiplier)
         if self.order is not None:
             sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
             sound = sound and _is_positive(self.radius) and _is_positive(self.multiplier)

@@ -1,0 +1,203 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from inbounds.cli.app import app
+
+AGE = ["--column", "age=0:120:1@1"]
+SURE = ["--column", "age=0:120@1e6"]  # hardly any noise: a tenth is 40 standard deviations or more
+PEOPLE = "name,age,zip\nDoe,41,007\nRoe,7,010\n"
+
+
+def privatize(*args, **options):
+    return CliRunner().invoke(app, ["privatize", *map(str, args)], **options)
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE)
+    return path
+
+
+def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
+    target = tmp_path / "public.csv"
+    result = privatize(people, target, *SURE)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "Privacy: 2 rows at epsilon=1e+06 each ('age' 1e+06). Other columns are as they were.\n"
+    )
+    rows = [line.split(",") for line in target.read_text().splitlines()]
+    assert [row[0::2] for row in rows] == [["name", "zip"], ["Doe", "007"], ["Roe", "010"]]
+    assert [float(row[1]) for row in rows[1:]] == pytest.approx([41, 7], abs=0.1)
+    assert people.read_text() == PEOPLE
+
+
+@pytest.mark.parametrize("mechanism", ["bounded-gaussian", "bounded-laplace", "clamped-laplace"])
+def test_answers_are_whole_numbers_in_bounds(tmp_path, mechanism):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("age\n" + "41\n" * 300)
+    privatize(source, target, *AGE, "--mechanism", mechanism)
+    answers = target.read_text().split()[1:]
+    assert len(answers) == 300
+    assert all(answer.isdigit() and int(answer) <= 120 for answer in answers)
+    assert len(set(answers)) > 20  # fewer of 121 values: below 1e-6 by far
+
+
+def test_the_guarantee_stands_beside_the_output_and_is_what_json_prints(people, tmp_path):
+    target = tmp_path / "public.csv"
+    options = ["--column", "zip=0:99@0.5", "--epsilon", "2", "--json"]
+    result = privatize(people, target, "--column", "age=0:120:1", *options)
+    facts = json.loads((tmp_path / "public.csv.privacy.json").read_text())
+    assert json.loads(result.stdout) == facts
+    assert facts["rows"] == 2
+    assert facts["output"] == "public.csv"
+    assert [one["name"] for one in facts["columns"]] == ["age", "zip"]
+    assert facts["row"]["requested"]["epsilon"] == pytest.approx(2)
+    assert facts["columns"][0]["requested"]["epsilon"] == pytest.approx(1.5)
+    assert facts["row"]["pure_epsilon"] <= 2
+    assert "41" not in json.dumps(facts["columns"][1]["bounds"])
+
+
+def test_parquet_keeps_types_and_arrow_dictionaries(tmp_path):
+    town = pa.array(["Ulm", "Rom"]).dictionary_encode()
+    table = pa.table({"town": town, "age": pa.array([41, 7], pa.int16())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    for name in ("out.parquet", "out.feather"):
+        assert privatize(tmp_path / "in.parquet", tmp_path / name, *AGE).exit_code == 0
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.schema.equals(table.schema)
+    with pa.memory_map(str(tmp_path / "out.feather")) as source:
+        assert pa.ipc.open_file(source).read_all().schema.equals(table.schema)
+
+
+def test_pipes_are_csv():
+    result = privatize("-", "-", *SURE, input=PEOPLE)
+    assert result.exit_code == 0
+    name, age, zipped = result.stdout.splitlines()[1].split(",")
+    assert (name, zipped) == ("Doe", "007")
+    assert float(age) == pytest.approx(41, abs=0.1)
+
+
+def test_a_pipe_that_breaks_off_says_what_was_spent(monkeypatch):
+    monkeypatch.setattr("inbounds.frames.csv_file._BLOCK", 8)
+    result = privatize("-", "-", *AGE, input="age\n" + "41\n" * 9 + "77x77\n")
+    assert result.exit_code == 1
+    assert "Stopped early. Privacy: " in result.stderr
+    assert "77x77" not in result.output
+
+
+@pytest.mark.parametrize("policy", ["error", "keep", "uniform"])
+def test_missing_values_are_treated_as_told(tmp_path, policy):
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("x,age\na,\nb,41\n")
+    result = privatize(source, target, *AGE, "--nulls", policy)
+    if policy == "error":
+        assert result.exit_code == 1
+        assert "Hint: --nulls uniform answers them like any value" in result.stderr
+        assert list(tmp_path.iterdir()) == [source]
+    else:
+        first = target.read_text().splitlines()[1].split(",")[1]
+        assert (first == "") == (policy == "keep")
+        assert ("missing is published" in result.stderr) == (policy == "keep")
+
+
+def test_nothing_is_replaced_unless_forced(people, tmp_path):
+    target, side = tmp_path / "public.csv", tmp_path / "public.csv.privacy.json"
+    for path in (target, side):
+        path.write_text("old")
+        result = privatize(people, target, *AGE)
+        assert result.exit_code == 2
+        assert "exists already. Hint: --force" in result.stderr
+        assert path.read_text() == "old"
+        path.unlink()
+    target.write_text("old")
+    assert privatize(people, target, *AGE, "--force").exit_code == 0
+    assert target.read_text() != "old"
+    assert json.loads(side.read_text())["rows"] == 2
+
+
+def test_the_input_is_never_replaced(people, tmp_path):
+    (tmp_path / "link.csv").hardlink_to(people)
+    for target in (people, tmp_path / "link.csv", tmp_path / ".." / tmp_path.name / "people.csv"):
+        result = privatize(people, target, *AGE, "--force")
+        assert result.exit_code == 2
+        assert "must be another file than INPUT" in result.stderr
+    assert people.read_text() == PEOPLE
+
+
+def test_columns_must_be_there_once(people, tmp_path):
+    for name, header in (("height", "name,age\n"), ("age", "age,age\n")):
+        people.write_text(header + "1,2\n")
+        result = privatize(people, tmp_path / "out.csv", "--column", f"{name}=0:1@1")
+        assert result.exit_code == 2
+        assert f"--column '{name}' must be a column of INPUT, exactly once." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "must have a header, got an empty file"),
+        ("age\nsecret77\n", "column 'age' must have a number in row 1 below the header"),
+        ("age\n77\n1e999\n", "column 'age' must be finite"),
+        ("age,x\n77\n", "row 1 below the header must have as many cells as it, 2, got 1"),
+        ('age,x\n1,"a\n77,b\n', "must have quotes around whole cells only"),
+        ("age,x\nNA,1\nNA,2\n", "column 'age' must have no nulls"),
+    ],
+)
+def test_bad_data_is_told_by_its_place_and_leaves_nothing(people, tmp_path, content, message):
+    people.write_text(content)
+    result = privatize(people, tmp_path / "out.csv", *AGE)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert "77" not in result.output.replace(str(tmp_path), "")
+    assert list(tmp_path.iterdir()) == [people]
+
+
+def test_columns_of_text_and_of_nothing_are_refused_by_type(tmp_path):
+    for values in (["77"], pa.nulls(1)):
+        pq.write_table(pa.table({"age": values}), tmp_path / "in.parquet")
+        result = privatize(tmp_path / "in.parquet", tmp_path / "out.parquet", *AGE)
+        assert result.exit_code == 1
+        assert "column 'age' must hold integers or floats" in result.stderr
+        assert "77" not in result.output.replace(str(tmp_path), "")
+
+
+def test_a_header_alone_costs_nothing(people, tmp_path):
+    people.write_text("name,age\n")
+    result = privatize(people, tmp_path / "out.csv", *AGE)
+    assert result.stderr == "Privacy: no row, no release, nothing spent.\n"
+    assert (tmp_path / "out.csv").read_text() == "name,age\n"
+
+
+def test_places_that_cannot_be_are_refused(people, tmp_path):
+    cases = {
+        (people, tmp_path): (2, "OUTPUT must be a file, got the directory"),
+        (people, tmp_path / "none" / "x.csv"): (1, "No such file or directory"),
+        (tmp_path / "none.csv", tmp_path / "x.csv"): (1, "none.csv: No such file or directory"),
+        (people, tmp_path / "x.xlsx"): (2, "--format must be given"),
+        (tmp_path, tmp_path / "x.csv"): (2, "--format must be given"),
+    }
+    for (source, target), (code, message) in cases.items():
+        result = privatize(source, target, *AGE)
+        assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
+    assert privatize("-", "-", *AGE, "--json", input=PEOPLE).exit_code == 2
+    assert list(tmp_path.iterdir()) == [people]
+
+
+def test_a_format_is_for_names_that_tell_none(people, tmp_path):
+    assert privatize(people, tmp_path / "out", *AGE, "--format", "parquet").exit_code == 0
+    assert pq.read_metadata(tmp_path / "out").num_rows == 2
+
+
+def test_progress_is_shown_if_asked_for(people, tmp_path):
+    result = privatize(people, tmp_path / "out.csv", *AGE, "--progress")
+    assert "2 rows" in result.stderr
+    assert "rows/s" in result.stderr
+
+
+def test_a_device_gets_no_guarantee_beside_it(people):
+    assert privatize(people, "/dev/null", *AGE, "--format", "csv").exit_code == 0
