@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DEFECTS = ROOT / "tests" / "mutation" / "defects.toml"
-PATIENCE = 900  # seconds for the tests of one defect: some defects make a search endless
+PATIENCE = 300  # seconds for the tests of one defect: some defects make a search endless
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "demo-output", "benchmarks"
 )
@@ -139,7 +139,8 @@ def check(defects: Sequence[Defect], folder: Path, *, all_tests: bool) -> int:
         code, output = workshop.run(() if all_tests else one.tests, one)
         by = failed_test(code, output)
         survivors += by is None
-        verdict = by or f"NOTHING (exit code {code}: {output.strip().splitlines()[-1]})"
+        last = [line for line in output.splitlines() if line.strip()][-1:]
+        verdict = by or f"NOTHING: exit code {code} {last}"
         seconds = time.monotonic() - began
         print(f"{one.name:{width}}  {one.file:42}  {seconds:4.0f}  {verdict}", flush=True)
     caught = len(defects) - survivors

@@ -38,7 +38,7 @@ MECHANISMS = (
     ib.BoundedGaussian(ib.Box(0, 1e100), 1e90, sigma=1e170),
     ib.ClampedGaussian(ib.Box([0, 0], [100, 1e7]), 3, sigma=4.0),
     ib.ClampedLaplace(ib.Box(1e-310, 1e-300), 1e-300, scale=1e-301),
-    ib.ClampedGaussian(ib.Box(0, 1e-310), 1e-311, sigma=1e-311),
+    ib.ClampedGaussian(ib.Box(0, 1e-307), 1e-308, sigma=2.3e-308),
 )
 KINDS = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)
 NORMS = (ib.L1, ib.L2, ib.LInf, ib.PerCoordinate)

@@ -161,8 +161,13 @@ def compose(releases: Iterable[Any]) -> Composition:
     1.0
     """
     counts: Counter[PrivacyLoss] = Counter()
+    if not isinstance(releases, Iterable):
+        raise ArgumentTypeError("releases must be a list of mechanisms, or of pairs with a count.")
     for release in releases:
-        what, many = release if isinstance(release, tuple) else (release, 1)
+        pair = release if isinstance(release, tuple) else (release, 1)
+        if len(pair) != 2:
+            raise ArgumentTypeError("releases must be mechanisms, or pairs of one and a count.")
+        what, many = pair
         if type(many) is not int or not 1 <= many <= _MOST:
             raise ArgumentError(
                 f"releases must be used a whole number of times from 1 to 10¹⁵, got {many!r}."

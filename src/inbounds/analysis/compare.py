@@ -18,7 +18,8 @@ from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
 from inbounds.mechanisms.clamped_laplace import ClampedLaplace
-from inbounds.mechanisms.mechanism import Mechanism, check_box
+from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
@@ -207,6 +208,8 @@ def compare(
     delta = _check.not_negative(delta=delta)
     if delta >= 1:
         raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+    if not (domain.widths.min() > 1e-100 and domain.widths.max() < 1e100):
+        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be compared.")
     named = dict(calibrations(domain, sensitivity, epsilon, delta))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [

@@ -24,6 +24,8 @@ NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace
 SHARES: Floats = _check.frozen(np.logspace(-3, 0, 16))
 EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
 
+_MOST_COORDINATES = 10**5
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Regimes:
@@ -110,8 +112,11 @@ def regimes(
     delta = _check.not_negative(delta=delta)
     if delta >= 1:
         raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
-    if not _check.positive(dimension=dimension).is_integer():
-        raise ArgumentError(f"dimension must be a whole number, got dimension={dimension!r}.")
+    if not _check.positive(dimension=dimension).is_integer() or dimension > _MOST_COORDINATES:
+        raise ArgumentError(
+            f"dimension must be a whole number up to {_MOST_COORDINATES}, "
+            f"got dimension={dimension!r}."
+        )
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)

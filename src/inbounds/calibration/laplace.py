@@ -18,6 +18,8 @@ from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
 from inbounds.sensitivity import Reach
 
+_FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # beyond so many scales a bound is not felt
+
 
 def as_l1(reach: Reach) -> Reach:
     """Return the smallest set that is known to hold `reach` and is joined by an l1 norm at most."""
@@ -84,6 +86,42 @@ def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Float
         x = k * v / (half + np.hypot(half, k * np.sqrt(v * np.exp(-u))))
     shorter = np.minimum(np.log1p(x), u / 2) * scale
     result: Floats = np.clip(np.where(n >= 1, shorter, widths - shorter), 0.0, caps)
+    return result
+
+
+def interval_delta(width: float, change: float, scale: float, epsilon: float) -> float:
+    """Bound delta at `epsilon` on an interval from above, within a percent.
+
+    A value at s is covered with those of its cell; cells that matter are halved.
+    """
+    u, shift = width / scale, change / scale
+    near = np.minimum(np.linspace(0.0, _FAR, _CELLS), u - shift)
+    places = np.unique(np.concatenate([near, u - shift - near]))
+    low, high = places[: max(1, places.size - 1)], places[-max(1, places.size - 1) :]
+    settled = 0.0
+    for _ in range(_ROUNDS):
+        found = float(_delta_of_cells(u, shift, epsilon, high, high).max())
+        bound = _delta_of_cells(u, shift, epsilon, low, high)
+        rest = bound > found * 1.005
+        settled = max(settled, float(bound[~rest].max(initial=0.0)))
+        if not rest.any():
+            return min(1.0, settled)
+        middle = (low[rest] + high[rest]) / 2
+        low, high = np.concatenate([low[rest], middle]), np.concatenate([middle, high[rest]])
+    return min(1.0, max(settled, float(_delta_of_cells(u, shift, epsilon, low, high).max())))
+
+
+def _delta_of_cells(u: float, shift: float, epsilon: float, low: Floats, high: Floats) -> Floats:
+    """Return Q(high, M(low)): M is the largest log-ratio, which falls as s grows, and Q rises.
+
+    With a = M - ε and t = min(a/2, u-s), Q = ((1-e^-s)(1-e^-a) + (1-e^-t)(1-e^(t-a)))/Z(s).
+    """
+    step = np.expm1(-shift) * np.exp(-low) + np.expm1(shift) * np.exp(low - u)
+    largest = shift + np.log1p(step / (np.expm1(-low) + np.expm1(low - u)))
+    over = np.maximum(largest - epsilon + 2.0**-48 * (largest + epsilon), 0.0)
+    stretch = np.minimum(over / 2, u - high)
+    part = np.expm1(-high) * np.expm1(-over) + np.expm1(-stretch) * np.expm1(stretch - over)
+    result: Floats = part / -(np.expm1(-high) + np.expm1(high - u)) * (1 + 1e-12)
     return result
 
 

@@ -49,6 +49,7 @@ def sigma_for_epsilon(
         sigma = np.full_like(widths, scale * unit)
     loss = pure_loss(widths, reach, sigma)
     while loss.epsilon > epsilon:  # only by rounding, where a method is (nearly) tight
-        sigma = sigma * (1 + max(2.0**-50, math.log(loss.epsilon / epsilon)))
+        larger = sigma * (1 + max(2.0**-50, math.log(loss.epsilon / epsilon)))
+        sigma = np.nextafter(larger, math.inf)  # the least doubles do not grow by a factor
         loss = pure_loss(widths, reach, sigma)
     return sigma, loss

@@ -20,6 +20,10 @@ def main(args: Sequence[str] | None = None) -> int:
     ...}
     0
     """
+    if sys.stdout is None:  # before anything is drawn or charged that nobody would see
+        if sys.stderr is not None:
+            sys.stderr.write("Error: standard output must be open, and it is closed.\n")
+        return 1
     try:
         from inbounds.cli.app import run  # noqa: PLC0415 - needs the optional typer and rich
     except ModuleNotFoundError as missing:

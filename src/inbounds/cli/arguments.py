@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from inbounds.cli.failure import UsageError
+from inbounds.errors import ArgumentError
 
 if TYPE_CHECKING:
     from inbounds.domain import Box
@@ -76,8 +77,10 @@ MechanismOption = Annotated[MechanismName, typer.Option("--mechanism", help="Whi
 Method = Annotated[
     MethodName | None,
     typer.Option(
-        help="How the scale is found: exact, paper or liu for the bounded Gaussian; analytic, "
-        "classical or exact for the clamped one. The best by default."
+        help="How the scale is found. Bounded Gaussian: exact (the default, the least noise), "
+        "paper or liu. Clamped Gaussian: analytic (the default, by Balle and Wang, which ignores the "
+        "privacy that clamping adds), classical, or exact, which counts it: only for one "
+        "interval, often far less noise, and also without --delta."
     ),
 ]
 Scaling = Annotated[
@@ -156,8 +159,10 @@ class Privacy:
     rho: float | None
 
     def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.rho is None):
+        if self.epsilon is None and self.rho is None:
             raise UsageError("one of --epsilon and --rho must be given.")
+        if self.epsilon is not None and self.rho is not None:
+            raise UsageError("give --epsilon or --rho, not both.")
         if self.rho is not None and self.delta is not None:
             raise UsageError("--delta must not be given with --rho.")
 
@@ -203,6 +208,9 @@ def build(
     if privacy.epsilon is not None:
         options["epsilon"] = privacy.epsilon
     if mechanism == "clamped-gaussian":
+        if privacy.delta is None and method != "exact":
+            hint = "\nHint: method='exact' needs none." if box.is_interval else ""
+            raise ArgumentError(f"delta must be given with --mechanism {mechanism}.{hint}")
         options.setdefault("delta", 0.0)
     result: Mechanism = getattr(inbounds, name).calibrated(box, sensitivity, **options)
     return result

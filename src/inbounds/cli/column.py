@@ -122,7 +122,8 @@ def calibrated(
             change = L2(float(box.widths[0]))
             built = arguments.build(box, change, privacy, mechanism=mechanism)
         except (ArgumentError, ArgumentTypeError) as error:
-            raise UsageError(f"--column {one.name!r}: {error}") from None
+            reason = str(error).split("\n")[0]  # hints speak of Python
+            raise UsageError(f"--column {one.name!r}: {reason}") from None
         found[one.name] = Column(one.name, privacy, built)
     return list(found.values())
 

@@ -81,3 +81,4 @@ def _write_rows(result: Comparison) -> None:
         table.writerow(
             row | {"scale": " ".join(map(repr, scale))} if isinstance(scale, list) else row
         )
+    sys.stdout.flush()  # a full disk is noticed while it can be said

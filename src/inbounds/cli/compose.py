@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from inbounds.cli import arguments, output
+from inbounds.cli.failure import UsageError, in_options
+from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from inbounds.accounting.composition import Composition
@@ -35,6 +38,7 @@ $ inbounds compose --delta 1e-6 --bounds 0:120 --sensitivity 2.5 \
 """
 
 _KEYS = ("bounds", "sensitivity", "norm", "epsilon", "delta", "rho", "mechanism", "times")
+_DIGITS = 15  # of times: a double counts that far
 
 
 def compose(
@@ -84,6 +88,8 @@ def compose(
     }
     fields = {key: str(value) for key, value in given.items() if value not in (None, "")}
     releases = [read(text) for text in release or []]
+    if mechanism == "clamped-gaussian":  # --delta is that of everything together
+        raise UsageError(f"--mechanism {mechanism} must be in --release, with a delta= of its own.")
     if fields:
         releases.insert(0, _built(fields))
     if not releases:
@@ -92,12 +98,12 @@ def compose(
 
     together = composition.compose(releases)
     facts = describe(together, delta)
-    if plot is not None:
-        _draw(releases, delta, plot)
     if json:
         output.show_json(facts)
     else:
         output.show(_table(facts))
+    if plot is not None:  # last: what cannot be drawn is still told
+        _draw(releases, delta, plot)
 
 
 def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
@@ -117,7 +123,20 @@ def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
             message = f"must be KEY=VALUE, each of {', '.join(_KEYS)} once, got {word!r}."
             raise typer.BadParameter(message, param_hint="--release")
         fields[key] = value
-    return _built(fields)
+    try:
+        return _built(fields)
+    except (ArgumentError, ArgumentTypeError) as error:
+        first = str(error).split("\n")[0]  # hints are about options that compose lacks
+        message = in_options(first)
+    except UsageError as error:
+        message = error.message
+    raise typer.BadParameter(_in_keys(message), param_hint="--release")
+
+
+def _in_keys(message: str) -> str:
+    """Say an error in terms of the keys of a release: delta=, where others have --delta."""
+    message = re.sub(r"--mechanism (?=\w+-)", "mechanism=", message)
+    return re.sub(rf"--({'|'.join(_KEYS)})\b", r"\1=", message)
 
 
 def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
@@ -166,8 +185,8 @@ def _number(key: str, text: str | None) -> float | None:
 
 
 def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 15 and int(text)):
-        message = f"times must be a whole number from 1 on, got {text!r}."
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= _DIGITS and int(text)):
+        message = f"times must be a whole number from 1 to {'9' * _DIGITS}, got {text!r}."
         raise typer.BadParameter(message, param_hint="--release")
     return int(text)
 

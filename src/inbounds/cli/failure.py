@@ -1,5 +1,6 @@
 """Failures as one line on standard error, which never shows a private value."""
 
+import errno
 import re
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ _AS_OPTIONS = {
     "BoundedGaussian": "--mechanism bounded-gaussian",
     "BoundedLaplace": "--mechanism bounded-laplace",
     "method='exact'": "--method exact",
+    "charge rho or loss": "charge --rho",
 }
 
 
@@ -60,7 +62,8 @@ def _explained(error: Exception) -> tuple[str, int]:
     elif isinstance(error, InBoundsError | InputError):
         message = str(error)
     elif isinstance(error, OSError):
-        where = "" if error.filename is None else f"{error.filename}: "
+        full = "standard output" if error.errno == errno.ENOSPC else None  # files are named
+        where = f"{error.filename or full}: " if error.filename or full else ""
         message = f"{where}{error.strerror or type(error).__name__}."
     elif isinstance(error, ModuleNotFoundError):
         message = f"this needs the package {error.name!r}, which cannot be imported."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from inbounds.cli import arguments, output
+from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
@@ -109,8 +110,9 @@ def spend(
     json: arguments.Json = False,
 ) -> None:
     """Charge for something that was released elsewhere."""
-    arguments.Privacy(epsilon, delta, rho)
+    privacy = arguments.Privacy(epsilon, delta, rho)
     opened = _ledger(ledger)
+    _check_terms(opened.budget(dataset).stated(), privacy)
     opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, label=label)
     _tell(opened, dataset, json)
 
@@ -136,6 +138,19 @@ def verify(
         output.show_json({"dataset": dataset, "head": head})
     else:
         typer.echo(head)
+
+
+def _check_terms(budget: dict[str, float], charge: arguments.Privacy) -> None:
+    """Refuse a charge that cannot be counted in the terms of the budget."""
+    if charge.delta and "delta" not in budget:
+        refused, instead = "--delta", "--epsilon alone"
+    elif charge.rho is not None and "epsilon" in budget and "delta" not in budget:
+        refused, instead = "--rho", "--epsilon"
+    else:
+        return
+    terms = _text(budget)
+    instead += " or --rho" if "rho" in budget else ""
+    raise UsageError(f"{refused} must not be given for a budget of {terms}: give {instead}.")
 
 
 def _ledger(place: str) -> Ledger:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH = 120  # columns where there is no screen to fit
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only writing fails so
 
 
 def show(*things: Any) -> None:
@@ -90,10 +92,28 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
     >>> target.read_text()
     '41'
     """
-    if not is_held_back(path):
-        with path.open("wb") as file:
-            yield file
-        return
+    with _named(path):
+        if is_held_back(path):
+            with _replacing(path) as file:
+                yield file
+        else:
+            with path.open("wb") as file:
+                yield file
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which file has no room: the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _FULL:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:

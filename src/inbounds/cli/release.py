@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -73,6 +74,9 @@ def release(
             "--output", metavar="FILE", help="Write to a file, which appears only once complete."
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file of --output if it exists.")
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     """Release private answers, one line for each line of input.
@@ -85,6 +89,8 @@ def release(
     """
     privacy = arguments.Privacy(epsilon, delta, rho)
     target = None if str(target) == "-" else target
+    if target is not None and output.is_held_back(target):
+        _check_free(target, None if values else source, force=force)
     built = arguments.build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
@@ -153,6 +159,23 @@ def _from_arguments(values: list[str], layout: Layout, source: Path | None) -> I
     if len(rows) != len(values):
         raise UsageError("the last value is blank.")
     return iter(rows)
+
+
+def _check_free(target: Path, source: Path | None, *, force: bool) -> None:
+    """Refuse to write over the values themselves, or over anything else without being told to."""
+    if not target.exists():
+        return
+    try:
+        if source is None or str(source) == "-":
+            read: os.stat_result | None = os.fstat(sys.stdin.fileno())
+        else:
+            read = source.stat()
+    except (OSError, ValueError, AttributeError):  # nothing is there, which is said elsewhere
+        read = None
+    if read is not None and os.path.samestat(target.stat(), read):
+        raise UsageError(f"--output must be another file than the input, got {str(target)!r}.")
+    if not force:
+        raise UsageError(f"{str(target)!r} exists already. Hint: --force replaces it.")
 
 
 @contextmanager

@@ -42,23 +42,22 @@ class Layout:
         Traceback (most recent call last):
         inbounds.cli.failure.InputError: line 1 must be a finite number, as in 41.3.
         """
-        reader, start, blank, where = csv.reader(lines), 1, 0, None
-        while True:
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error:
-                raise InputError(f"{place} {start} cannot be read as CSV.") from None
-            if self.columns and where is None:
-                where = self._find(cells)
+        header, blank = None, 0
+        for start, cells in _records(lines, place):
+            if self.columns and header is None:
+                header, where = len(cells), self._find(cells)
             elif len(cells) <= 1 and not "".join(cells).strip():
                 blank = blank or start
             elif blank:
                 raise InputError(f"{place} {blank} is blank: every one must hold a value.")
+            elif header is None:
+                yield self._numbers(cells, f"{place} {start}")
+            elif len(cells) != header:
+                raise InputError(f"{place} {start} must have as many cells as the first line.")
             else:
-                yield self._numbers(cells, where, f"{place} {start}")
-            start = reader.line_num + 1
+                yield self._numbers([cells[i] for i in where], f"{place} {start}")
+        if self.columns and header is None:
+            raise UsageError("--column must be named in the first line, and there is none.")
 
     def _find(self, header: list[str]) -> list[int]:
         names = [name.strip() for name in header]
@@ -67,19 +66,32 @@ class Layout:
                 raise UsageError(f"--column {column!r} must be in the first line, exactly once.")
         return [names.index(column) for column in self.columns]
 
-    def _numbers(self, cells: list[str], where: list[int] | None, place: str) -> Row:
+    def _numbers(self, cells: list[str], place: str) -> Row:
         try:
-            chosen = cells if where is None else [cells[i] for i in where]
-            row = [float(cell) for cell in chosen if "_" not in cell]
-        except (ValueError, IndexError):
+            row = [float(cell) for cell in cells if "_" not in cell]
+        except ValueError:
             row = []
         if len(row) != self.width or not all(map(math.isfinite, row)):
             what = "a finite number" if self.width == 1 else f"{self.width} finite numbers"
             example = ",".join(["41.3", "7", "-2.5"][: self.width])
-            if where is None:
+            if not self.columns:
                 raise InputError(f"{place} must be {what}, as in {example}.")
             raise InputError(f"{place} must have {what} in {', '.join(self.columns)}.")
         return row
+
+
+def _records(lines: Iterable[str], place: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each record and the line where it starts; quotes must be closed."""
+    reader, start = csv.reader(lines, strict=True), 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            raise InputError(f"{place} {start} cannot be read as CSV.") from None
+        yield start, cells
+        start = reader.line_num + 1
 
 
 @contextmanager
@@ -89,7 +101,7 @@ def opened(path: Path | None) -> Iterator[BinaryIO]:
         with path.open("rb") as file:
             yield file
         return
-    if sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("values must be given as arguments, by --input FILE or through a pipe.")
     yield sys.stdin.buffer
 

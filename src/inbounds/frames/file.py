@@ -93,7 +93,9 @@ def opened(
 
 
 def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
-    file = stack.enter_context(pq.ParquetFile(str(path), buffer_size=_BUFFER))
+    # what is buffered ahead would stay in memory to the end
+    parquet = pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False)
+    file = stack.enter_context(parquet)
     facts = file.metadata
     groups = (facts.row_group(i) for i in range(facts.num_row_groups))
     size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)

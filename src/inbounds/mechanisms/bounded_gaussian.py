@@ -21,12 +21,17 @@ from inbounds.calibration.concentrated import (
     rho_upper_bound,
     sigma_for_rho,
 )
-from inbounds.calibration.exact import PureLoss, pure_loss
+from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
 from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, CertificateError
-from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
-from inbounds.mechanisms.mechanism import Mechanism, check_box, like
+from inbounds.mechanisms.guarantee import (
+    Guarantee,
+    check_box,
+    check_guarantee,
+    check_order,
+)
+from inbounds.mechanisms.mechanism import Mechanism, like
 from inbounds.numerics import truncated_normal
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.strips import Law
@@ -181,11 +186,7 @@ class BoundedGaussian(Mechanism):
         >>> m.renyi(2.0) <= 2 * m.rho <= 2 * m.gdp**2 / 2
         True
         """
-        if alpha != math.inf:
-            alpha = _check.finite(alpha=alpha)
-        if alpha < 1:
-            raise ArgumentError(f"alpha must be at least 1, got alpha={alpha!r}.")
-        return renyi_upper_bound(*self._setting, alpha)
+        return renyi_upper_bound(*self._setting, check_order(alpha))
 
     @property
     def _setting(self) -> tuple[Floats, Reach, Floats]:
@@ -260,6 +261,8 @@ def _relaxed_sigma(
     reach, widths = sensitivity.within(widths), widths / unit
     reach = Reach(reach.caps / unit, reach.order, reach.radius / unit)
     shape = widths if scaling == "width" else np.ones_like(widths)
+    if scaling == "width" and reach.order is None and guarantee.rho is None:
+        shape = split_by_width(widths, reach.caps, guarantee.epsilon)  # never above the pure one
     if guarantee.rho is not None:
         return sigma_for_rho(widths, reach, shape, guarantee.rho) * unit
     return sigma_for_delta(widths, reach, shape, guarantee.epsilon, guarantee.delta) * unit

@@ -16,7 +16,8 @@ from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.loss import pure_rho
-from inbounds.mechanisms.mechanism import Mechanism, check_box
+from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics import truncated_normal
 from inbounds.numerics.clamped import Clamped, Noise
 from inbounds.sampling.strips import Law
@@ -110,8 +111,9 @@ class ClampedGaussian(Mechanism):
         elif domain.dimension > 1:
             raise ArgumentError("method must be 'analytic' or 'classical' on several coordinates.")
         else:
-            width, change = float(domain.widths[0]), float(reach.caps[0])
-            sigma = clamped.interval_sigma(width, change, epsilon, delta)
+            unit = math.ldexp(1.0, math.frexp(float(domain.widths[0]))[1] - 1)
+            width, change = float(domain.widths[0]) / unit, float(reach.caps[0]) / unit
+            sigma = clamped.interval_sigma(width, change, epsilon, delta) * unit
         return cls(domain, sensitivity, sigma)
 
     @property

@@ -5,13 +5,16 @@ Its epsilon is proved in docs/proofs/clamped.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from inbounds import _check
 from inbounds._check import Floats
 from inbounds.domain import Box
-from inbounds.mechanisms.mechanism import Mechanism, check_box
+from inbounds.loss import response_delta
+from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics import truncated_laplace
 from inbounds.numerics.clamped import Clamped, Noise
 from inbounds.sampling.strips import Law
@@ -66,6 +69,17 @@ class ClampedLaplace(Mechanism):
         epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
         total = sensitivity.within(domain.widths).total
         return cls(domain, sensitivity, total / epsilon * _UP**2)
+
+    def delta(self, epsilon: float) -> float:
+        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+
+        On an interval that of the Laplace mechanism, before clamping.
+        """
+        epsilon = _check.not_negative(epsilon=epsilon)
+        bound = response_delta(self.epsilon, epsilon)
+        if bound and self.domain.dimension == 1:
+            bound = min(bound, -math.expm1((epsilon - self.epsilon) / 2) * _UP)
+        return bound
 
     @property
     def epsilon(self) -> float:

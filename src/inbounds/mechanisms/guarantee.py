@@ -1,10 +1,12 @@
-"""What may be asked of a calibration: pure epsilon, (epsilon, delta), or rho."""
+"""What may be asked of a mechanism: on which box, and pure epsilon, (epsilon, delta), or rho."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from inbounds import _check
+from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 
@@ -42,3 +44,20 @@ def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee
         raise ArgumentError(f"delta must be below 1, got delta={checked!r}.")
     positive = _check.positive(epsilon=epsilon)
     return Guarantee(_check.within(1e-100, 1e100, epsilon=positive), checked, None)
+
+
+def check_order(alpha: object) -> float:
+    """Read the order of a Rényi divergence: 1 or more, infinity included."""
+    order = alpha if isinstance(alpha, float) and alpha == math.inf else _check.finite(alpha=alpha)
+    if order < 1:
+        raise ArgumentError(f"alpha must be at least 1, got alpha={alpha!r}.")
+    return order
+
+
+def check_box(domain: object) -> None:
+    """Refuse what is not a box, or too extreme to be calibrated jointly."""
+    if not isinstance(domain, Box):
+        raise ArgumentTypeError(f"domain must be a Box, got domain={_check.quoted(domain)}.")
+    widths = domain.widths
+    if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
+        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be joint.")

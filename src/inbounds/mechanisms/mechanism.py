@@ -14,13 +14,12 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
 from inbounds.mechanisms.column import open_column
+from inbounds.mechanisms.guarantee import check_box, check_order
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Sensitivity, as_sensitivity
-
-_EXTREME = 2.0**250
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,8 +56,10 @@ class Mechanism(ABC):
             )
         with np.errstate(over="ignore"):
             share = np.asarray(scale) / self.domain.widths
-        if not ((share > 1 / _EXTREME) & (share < _EXTREME)).all():
+        if not ((share > 2.0**-250) & (share < 2.0**250)).all():
             raise ArgumentError(f"{name} must be within a factor of 2**250 of the box's width.")
+        if np.min(scale) < 2.0**-1022:  # rounded so coarsely that it may miss the guarantee
+            raise ArgumentError(f"{name} must be at least 2**-1022.\nHint: use smaller units.")
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, name, scale)
 
@@ -91,6 +92,10 @@ class Mechanism(ABC):
     def gdp(self) -> float:
         """The Gaussian privacy of the same release: the mu of a plain Gaussian that is no safer."""
         return pure_mu(self.epsilon)
+
+    def renyi(self, alpha: float) -> float:
+        """Return an upper bound on the Rényi divergence of order `alpha` >= 1 of the same release."""
+        return min(self.epsilon, check_order(alpha) * self.rho)
 
     def loss(self) -> PrivacyLoss:
         """Describe what one release may cost, as data that `compose` and `Ledger` read.
@@ -270,15 +275,6 @@ class Mechanism(ABC):
     def __repr__(self) -> str:
         scale = f"{self._scale_name}={short(self._scale)}"
         return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}, {scale})"
-
-
-def check_box(domain: object) -> None:
-    """Refuse what is not a box, or too extreme to be calibrated jointly."""
-    if not isinstance(domain, Box):
-        raise ArgumentTypeError(f"domain must be a Box, got domain={_check.quoted(domain)}.")
-    widths = domain.widths
-    if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
-        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be joint.")
 
 
 def like(result: Any) -> Any:

@@ -21,7 +21,7 @@ Kind = Literal["below", "above", "near"]
 KINDS: tuple[Kind, ...] = ("below", "above", "near")
 _THRESHOLDS = 300  # tried for each kind
 _ROUNDING = 1e-9  # covers the error of the inverse beta function, which is far smaller
-_SEARCH = 2.0  # standard errors that the best of many events is flattered by
+_SEARCH = 3.0  # standard errors that the best of many events is flattered by
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from mpmath import mp, mpf
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.calibration import exact
 from inbounds.calibration.exact import interval_sigma, pure_loss, smallest_sigma, split_by_width
+from inbounds.calibration.waterfill import WorstChange, worst_change
 from inbounds.sensitivity import Reach, Sensitivity
 
 EXAMPLE = np.array([10.0, 8.0])
@@ -305,3 +306,20 @@ def test_the_split_keeps_the_summed_relative_noise_least_at_low_noise() -> None:
 def test_a_loss_too_small_for_doubles_is_not_reported_as_zero() -> None:
     loss = pure_loss(np.ones(2), LInf(1e-60).within(np.ones(2)), np.full(2, 1e60))
     assert loss.epsilon > 0
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_search_that_ends_early_costs_accuracy_and_never_privacy(
+    order: Any, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths, sigma = np.array([1.0, 2.0, 5.0]), np.full(3, 2.0)
+    reach = Reach(np.minimum(widths, 1.5), order, 1.5)
+    epsilon = pure_loss(widths, reach, sigma).epsilon
+
+    def early(*given: Any) -> WorstChange:
+        found = worst_change(*given)
+        return WorstChange(share * found.change, found.multiplier)
+
+    monkeypatch.setattr(exact, "worst_change", early)
+    assert pure_loss(widths, reach, sigma).epsilon > epsilon

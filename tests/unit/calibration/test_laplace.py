@@ -2,11 +2,13 @@ import itertools
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 
 from inbounds import L1, L2, LInf, PerCoordinate
+from inbounds.calibration import laplace
 from inbounds.calibration.laplace import as_l1, losses, pure_loss, slopes, smallest_scale
 from inbounds.sensitivity import Reach, Sensitivity
 
@@ -230,3 +232,47 @@ def test_the_l1_reading_of_an_l2_norm_covers_every_change_in_it(seed: int) -> No
         change = inner.caps * generator.random(4)
         change *= min(1.0, inner.radius / float(np.linalg.norm(change)))
         assert total_loss(widths, change, np.ones(4)) <= epsilon
+
+
+def _pair_delta(width: float, change: float, scale: float, epsilon: float, s: float) -> float:
+    """Integrate (p_s - e^ε p_s')₊ from the definition, piece by piece."""
+    with mpmath.workdps(20):
+        low, high = mpmath.mpf(s), mpmath.mpf(s) + mpmath.mpf(change)
+
+        def density(x: mpmath.mpf, centre: mpmath.mpf) -> mpmath.mpf:
+            mass = 2 - mpmath.exp(-centre / scale) - mpmath.exp(-(width - centre) / scale)
+            return mpmath.exp(-abs(x - centre) / scale) / (scale * mass)
+
+        def excess(x: mpmath.mpf) -> mpmath.mpf:
+            return max(0, density(x, low) - mpmath.exp(epsilon) * density(x, high))
+
+        ratio = mpmath.log(density(low, low) / density(low, high)) - epsilon
+        crossing = min(max(low + ratio * scale / 2, low), high)
+        return float(mpmath.quad(excess, [0, low, crossing, high, width]))
+
+
+@pytest.mark.parametrize("u", [0.3, 2.0, 30.0])
+@pytest.mark.parametrize("share", [0.02, 0.4, 1.0])
+@pytest.mark.parametrize("part", [0.0, 0.4, 0.9])
+def test_delta_is_at_least_that_of_every_pair_and_close_to_the_worst(
+    u: float, share: float, part: float
+) -> None:
+    width, scale, change = 1.0, 1 / u, share
+    pure = float(laplace.losses(np.array([1.0]), np.array([share]), np.array([scale]))[0])
+    bound = laplace.interval_delta(width, change, scale, part * pure)
+    places = (0.0, 0.01, 0.3, 1.0)
+    pairs = [
+        _pair_delta(width, change, scale, part * pure, place * (1 - share)) for place in places
+    ]
+    assert bound >= max(pairs) * (1 - 1e-12)
+    dense = np.linspace(0, (1 - share) * u, 20_001)
+    shift = share * u
+    best = float(laplace._delta_of_cells(u, shift, part * pure, dense, dense).max())
+    assert best >= max(pairs) * (1 - 1e-9)
+    assert bound <= best * 1.006
+
+
+def test_delta_is_nothing_from_the_pure_epsilon_on() -> None:
+    pure = float(laplace.losses(np.array([1.0]), np.array([0.3]), np.array([0.2]))[0])
+    assert laplace.interval_delta(1.0, 0.3, 0.2, pure * (1 + 1e-9)) == 0
+    assert laplace.interval_delta(1.0, 0.3, 0.2, pure * (1 - 1e-6)) > 0

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from inbounds.cli.app import app
 
 AGE = ["--column", "age=0:120:1@1"]
-SURE = ["--column", "age=0:120@1e6"]  # hardly any noise: a tenth is 40 standard deviations or more
+SURE = ["--column", "age=0:120@1e9"]  # sigma is 0.003: a tenth is 37 of them
 PEOPLE = "name,age,zip\nDoe,41,007\nRoe,7,010\n"
 
 
@@ -28,7 +28,7 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
     result = privatize(people, target, *SURE)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
-        "Privacy: 2 rows at epsilon=1e+06 each ('age' 1e+06). Other columns are as they were.\n"
+        "Privacy: 2 rows at epsilon=1e+09 each ('age' 1e+09). Other columns are as they were.\n"
     )
     rows = [line.split(",") for line in target.read_text().splitlines()]
     assert [row[0::2] for row in rows] == [["name", "zip"], ["Doe", "007"], ["Roe", "010"]]

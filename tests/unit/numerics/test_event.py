@@ -115,10 +115,10 @@ def test_more_answers_and_less_confidence_bring_the_bound_closer():
     assert bounds[0] > epsilon_lower_bound(60, 20, 100, confidence=0.999, delta=0.0)
 
 
-def test_caution_is_that_of_the_test_and_two_standard_errors_more():
-    assert caution(0.9, 1, 10**9) == pytest.approx(0.9545, abs=1e-4)
-    assert caution(0.9545, 100, 100) == pytest.approx(1 - 6.33e-5, abs=1e-6)  # four
-    assert caution(0.9545, 25, 100) == pytest.approx(0.9973, abs=1e-4)  # three
+def test_caution_is_that_of_the_test_and_three_standard_errors_more():
+    assert caution(0.9, 1, 10**9) == pytest.approx(0.9973, abs=1e-4)
+    assert caution(0.6827, 100, 100) == pytest.approx(1 - 6.33e-5, abs=1e-6)  # four
+    assert caution(0.9545, 25, 100) == pytest.approx(1 - 6.33e-5, abs=1e-6)
 
 
 STEPS = np.linspace(0, 1, 20_001)
