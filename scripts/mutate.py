@@ -116,7 +116,7 @@ class Workshop:
 
 def failed_test(code: int, output: str) -> str | None:
     """Return the first test that failed, None if none did."""
-    found = re.search(r"^FAILED (\S+)", output, re.MULTILINE)
+    found = re.search(r"^FAILED (.+?)(?: - .*)?$", output, re.MULTILINE)
     return found[1] if code == 1 and found else None
 
 

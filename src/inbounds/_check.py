@@ -188,9 +188,21 @@ def _as_numbers(name: str, value: object, *, shown: bool) -> NDArray[Any]:
         array = np.asarray(value)
     except Exception:  # whatever a foreign object raises, the caller gets our error
         array = np.asarray(None)
+    if array.dtype == object and isinstance(value, list | tuple):
+        array = _with_long_integers(array)
     if array.dtype.kind not in "iuf":
         requirement = "a real number or an array of real numbers"
         if shown:
             raise ArgumentTypeError(_message(name, requirement, value))
         raise ArgumentTypeError(f"{name} must be {requirement}.")
     return array
+
+
+def _with_long_integers(array: NDArray[Any]) -> NDArray[Any]:
+    """Read integers beyond 64 bits as doubles: being out of bounds must not be an error."""
+    if not all(type(item) in (int, float) for item in array.flat):
+        return array
+    try:
+        return array.astype(np.float64)
+    except OverflowError:  # as little a number as infinity
+        return array

@@ -133,6 +133,46 @@ def test_a_traceback_never_reaches_the_screen():
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--version",
+        "calibrate --bounds 0:1 --sensitivity 1 --epsilon 1 --json",
+        "release --bounds 0:1 --sensitivity 1 --epsilon 1 --output answers.txt 0.5",
+        "ledger open survey --epsilon 1 --ledger budget.db --json",
+    ],
+)
+def test_closed_standard_output_is_said_before_anything_is_done(tmp_path, line):
+    done = shell(f"inbounds {line} >&-", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == b"Error: standard output must be open, and it is closed.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closed_output_and_errors_are_a_failure_in_silence():
+    assert shell("inbounds --version >&- 2>&-").returncode == 1
+
+
+@pytest.mark.parametrize("extra", [[], ["--csv"]])
+def test_a_full_standard_output_is_said_in_one_line(extra):
+    line = shlex.join(
+        ["compare", "--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1", *extra]
+    )
+    done = shell(f"inbounds {line} >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == b"Error: standard output: No space left on device.\n"
+
+
+def test_a_file_that_grows_too_large_is_named_and_not_left(tmp_path):
+    data = b"41\n" * 1000
+    (tmp_path / "values").write_bytes(data)
+    options = shlex.join([*AGE, "--input", "values", "--output", "answers.txt"])
+    done = shell(f"ulimit -f 8; inbounds {options}", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == b"Error: answers.txt: File too large.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["values"]
+
+
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
 def test_completion_is_offered_for_shells(shell_name):
     environment = os.environ | {"_INBOUNDS_COMPLETE": f"source_{shell_name}"}

@@ -73,6 +73,8 @@ class Budget(Amount):
                 "delta must be 0 for this budget: its first charge had none, so rhos add up.\n"
                 "Hint: charge rho or loss, or open a dataset for pairs of epsilon and delta."
             )
+        if self.delta is None and self.rho is None and cost.delta:
+            raise ArgumentError(f"delta must be 0 to be charged to a budget of {self}.")
         name = "rho" if self.rho is not None else "epsilon"
         if self.delta is None and total([(cost, 1)], name) == math.inf:
             raise ArgumentError(
@@ -87,7 +89,7 @@ class Budget(Amount):
             return total(spent, "rho") <= exact(self.rho)
         fits = total(spent, "epsilon") <= exact(self._epsilon)
         if self.delta is None or not spent:
-            return fits
+            return fits and not total(spent, "delta")
         if self._adds_pairs(spent):
             return fits and total(spent, "delta") <= exact(self.delta)
         if any(cost.delta for cost, _ in spent):

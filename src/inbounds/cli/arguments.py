@@ -78,8 +78,8 @@ Method = Annotated[
     MethodName | None,
     typer.Option(
         help="How the scale is found. Bounded Gaussian: exact (the default, the least noise), "
-        "paper or liu. Clamped Gaussian: analytic (the default, by Balle and Wang, which ignores the "
-        "privacy that clamping adds), classical, or exact, which counts it: only for one "
+        "paper or liu. Clamped Gaussian: analytic (the default, by Balle and Wang, which ignores "
+        "the privacy that clamping adds), classical, or exact, which counts it: only for one "
         "interval, often far less noise, and also without --delta."
     ),
 ]

@@ -208,7 +208,7 @@ def _certified(facts: dict[str, Any]) -> tuple[str, str]:
     text = f"at most {proof['epsilon']:.17g}, proved in ball arithmetic, "
     text += "checked again" if proof["checked"] else "not checked again (--certificate does)"
     other = "ρ" if "rho" in asked else "ε at δ" if asked.get("delta") else None
-    return "pure ε, certified", text + (f"; no proof of the {other}" if other else "")
+    return "pure ε, certified", text + (f"; {other} has no certificate" if other else "")
 
 
 def _flat(numbers: Any) -> list[float]:

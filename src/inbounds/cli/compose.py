@@ -136,7 +136,8 @@ def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
 def _in_keys(message: str) -> str:
     """Say an error in terms of the keys of a release: delta=, where others have --delta."""
     message = re.sub(r"--mechanism (?=\w+-)", "mechanism=", message)
-    return re.sub(rf"--({'|'.join(_KEYS)})\b", r"\1=", message)
+    message = re.sub(rf"--({'|'.join(_KEYS)})\b(?!:)", r"\1=", message)
+    return message.replace("--bounds:", "bounds:")
 
 
 def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:

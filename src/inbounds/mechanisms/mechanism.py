@@ -94,7 +94,7 @@ class Mechanism(ABC):
         return pure_mu(self.epsilon)
 
     def renyi(self, alpha: float) -> float:
-        """Return an upper bound on the Rényi divergence of order `alpha` >= 1 of the same release."""
+        """Return an upper bound on the Rényi divergence of order `alpha` >= 1."""
         return min(self.epsilon, check_order(alpha) * self.rho)
 
     def loss(self) -> PrivacyLoss:

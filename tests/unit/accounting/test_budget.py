@@ -71,6 +71,13 @@ def test_under_a_delta_stated_pairs_add_up_exactly() -> None:
     assert not budget.admits([(pair, 11)])
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 5e-7), (0.5, 1e-9)])
+def test_either_half_of_stated_pairs_can_use_the_budget_up(epsilon: float, delta: float) -> None:
+    budget, pair = Budget(epsilon=1.0, delta=1e-6), Cost.stated(epsilon, delta, None, None)
+    assert budget.admits([(pair, 2)])
+    assert not budget.admits([(pair, 3)])
+
+
 @pytest.mark.parametrize("mechanism", [ib.BoundedGaussian, ib.ClampedGaussian])
 def test_a_mechanism_made_for_the_budget_fits_once(mechanism: type[ib.ClampedGaussian]) -> None:
     budget = Budget(epsilon=1.0, delta=1e-6)
@@ -190,3 +197,10 @@ def test_the_filter_uses_no_bound_that_needs_losses_planned_beforehand() -> None
     assert ib.compose([(mechanism, 10)]).epsilons(1e-6)["zCDP"] > 4.8
     assert not budget.admits([(cost, 10)])
     assert Budget(epsilon=5.1, delta=1e-6).admits([(cost, 10)])
+
+
+def test_a_pure_budget_takes_no_charge_with_a_delta() -> None:
+    budget, pair = Budget(epsilon=1.0), Cost.stated(0.1, 0.5, None, None)
+    assert not budget.admits([(pair, 1)])
+    with pytest.raises(ArgumentError, match="delta must be 0 to be charged"):
+        budget.check(pair, [])

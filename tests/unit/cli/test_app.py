@@ -17,6 +17,7 @@ COMMANDS = (
     ["reproduce", "table1"],
     ["reproduce", "figure1"],
     ["compose"],
+    ["audit"],
     ["ledger", "open"],
     ["ledger", "show"],
     ["ledger", "history"],

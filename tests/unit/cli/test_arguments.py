@@ -61,10 +61,18 @@ def test_several_sensitivities_under_a_norm_are_refused(norm):
         read_sensitivity([4.0, 2.0], norm)
 
 
-@pytest.mark.parametrize("given", [(None, None, None), (1.0, None, 1.0), (None, 1e-6, 1.0)])
-def test_privacy_is_epsilon_with_or_without_delta_or_rho(given):
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((None, None, None), "one of --epsilon and --rho must be given."),
+        ((1.0, None, 1.0), "give --epsilon or --rho, not both."),
+        ((None, 1e-6, 1.0), "--delta must not be given with --rho."),
+    ],
+)
+def test_privacy_is_epsilon_with_or_without_delta_or_rho(given, says):
+    with pytest.raises(UsageError) as caught:
         Privacy(*given)
+    assert caught.value.message == says
 
 
 def test_privacy_says_only_what_was_asked_for():
@@ -104,6 +112,26 @@ def test_every_option_that_a_mechanism_offers_is_on_the_command_line():
         offered = set(inspect.signature(cls.calibrated).parameters)
         assert offered - {"domain", "sensitivity", "epsilon"} == heeded
         assert arguments._CLASSES[name] == (cls.__name__, heeded)
+
+
+@pytest.mark.parametrize("method", [None, "analytic", "classical"])
+def test_the_clamped_gaussian_without_delta_is_exact_or_refused(method):
+    privacy, options = Privacy(1.0, None, None), {"mechanism": "clamped-gaussian"}
+    with pytest.raises(ib.ArgumentError, match=r"delta must be given.*\nHint: method='exact'"):
+        build(ib.Box(0, 1), ib.L2(1), privacy, method=method, **options)
+    with pytest.raises(ib.ArgumentError) as caught:
+        build(ib.Box([0, 0], [1, 1]), ib.L2(1), privacy, method=method, **options)
+    assert "Hint" not in str(caught.value)  # exact knows one interval only
+    built = build(ib.Box(0, 1), ib.L2(1), privacy, method="exact", **options)
+    assert built.epsilon <= 1
+
+
+def test_the_help_names_the_defaults_that_the_library_has():
+    (option,) = arguments.Method.__metadata__
+    for cls, default in ((ib.BoundedGaussian, "exact"), (ib.ClampedGaussian, "analytic")):
+        assert inspect.signature(cls.calibrated).parameters["method"].default == default
+    assert "Bounded Gaussian: exact (the default" in option.help
+    assert "Clamped Gaussian: analytic (the default" in option.help
 
 
 def test_what_is_built_is_what_the_library_calibrates():

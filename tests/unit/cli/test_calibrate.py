@@ -106,6 +106,45 @@ def test_a_proof_that_fails_its_check_is_a_failure(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_long_proof_is_checked_again_only_where_it_is_asked_for(monkeypatch, tmp_path):
+    checked = []
+
+    def check(proof):
+        checked.append(proof)
+
+    monkeypatch.setattr(ib.Certificate, "check", check)
+    monkeypatch.setattr("inbounds.cli.calibrate._CHECKED", 1)
+    args, path = (*GRAPH, "--epsilon", "1"), tmp_path / "proof.json"
+    assert facts(*args)["certificate"]["checked"] is False
+    assert "not checked again" in calibrate(*args).stdout
+    assert checked == []
+    assert facts(*args, "--certificate", str(path))["certificate"]["checked"] is True
+    assert len(checked) == 1
+    assert facts(*AGE)["certificate"]["checked"] is True
+    assert len(checked) == 2
+
+
+@pytest.mark.parametrize(
+    ("privacy", "other"),
+    [
+        (["--epsilon", "1"], None),
+        (["--epsilon", "1", "--delta", "1e-6"], "ε at δ"),
+        (["--rho", "0.1"], "ρ"),
+    ],
+)
+def test_the_certificate_is_said_to_be_of_the_pure_epsilon(privacy, other):
+    lines = calibrate("--bounds", "0:120", "--sensitivity", "2.5", *privacy).stdout.splitlines()
+    (line,) = [line for line in lines if "proved" in line]
+    assert "pure ε, certified" in line
+    assert (f"; {other} has no certificate" in line) == ("certificate" in line) == bool(other)
+
+
+def test_a_clamped_gaussian_without_delta_is_told_of_the_exact_method():
+    args = [*AGE, "--mechanism", "clamped-gaussian"]
+    assert "Hint: --method exact" in calibrate(*args).stderr
+    assert facts(*args, "--method", "exact")["pure_epsilon"] <= 1
+
+
 def test_a_certificate_that_does_not_exist_is_a_usage_error(tmp_path):
     path = tmp_path / "proof.json"
     result = calibrate(*AGE, "--mechanism", "clamped-laplace", "--certificate", str(path))

@@ -1,4 +1,5 @@
 import json
+import re
 import shlex
 
 import pytest
@@ -111,6 +112,7 @@ def test_what_cannot_be_drawn_is_refused(release, tmp_path):
     path = tmp_path / "cost.svg"
     assert "draws one kind" in failure("--delta", "1e-6", *args, "--plot", str(path))
     assert not path.exists()
+    assert "← the cost" in compose("--delta", "1e-6", *args, "--plot", str(path)).stdout
 
 
 @pytest.mark.parametrize(
@@ -121,24 +123,49 @@ def test_what_cannot_be_drawn_is_refused(release, tmp_path):
         ("sigma=1", "must be KEY=VALUE"),
         ("epsilon=1 epsilon=2", "must be KEY=VALUE"),
         ("epsilon=one", "epsilon must be a number, got 'one'"),
-        ("epsilon=-1", "epsilon must be"),
-        ("epsilon=0 delta=0", "epsilon must be positive"),
-        ("epsilon=1 rho=1", "one of --epsilon and --rho"),
-        ("times=3", "one of --epsilon and --rho"),
+        ("epsilon=-1", "epsilon= must be"),
+        ("epsilon=0 delta=0", "epsilon= must be positive"),
+        ("epsilon=1 rho=1", "give epsilon= or rho=, not both"),
+        ("times=3", "one of epsilon= and rho= must be given"),
         ("epsilon=1 times=0", "times must be a whole number"),
         ("epsilon=1 times=1.5", "times must be a whole number"),
-        ("epsilon=1 times=" + "9" * 20, "times must be a whole number"),
+        ("epsilon=1 times=" + "9" * 20, "a whole number from 1 to 999999999999999, got"),
         ("epsilon=1 sensitivity=1", "needs bounds beside sensitivity"),
         ("epsilon=1 bounds=0:1", "needs sensitivity beside bounds"),
         ("epsilon=1 bounds=0-1 sensitivity=1", "must be two numbers LOW:HIGH"),
         ("epsilon=1 bounds=0:1 sensitivity=x", "sensitivity must be a number"),
         ("epsilon=1 bounds=0:1 sensitivity=1 mechanism=uniform", "no mechanism 'uniform'"),
         ("epsilon=1 bounds=0:1 sensitivity=1 norm=l3", "no norm 'l3'"),
-        ("", "one of --epsilon and --rho"),
+        ("epsilon=1 bounds=5:1 sensitivity=1", "--release: bounds: upper must be above lower"),
+        ("epsilon=1 bounds=0:1 sensitivity=-1", "--release: sensitivity= must be positive"),
+        ("epsilon=1 delta=2 bounds=0:1 sensitivity=1", "--release: delta= must be"),
+        (
+            "epsilon=1 delta=1e-6 bounds=0:1 sensitivity=1 mechanism=bounded-laplace",
+            "delta= must not be given with mechanism=bounded-laplace",
+        ),
+        (
+            "epsilon=1 bounds=0:1 sensitivity=1 mechanism=clamped-gaussian",
+            "--release: delta= must be given with mechanism=clamped-gaussian.",
+        ),
+        ("", "one of epsilon= and rho= must be given"),
     ],
 )
 def test_a_release_that_cannot_be_read_is_named(text, says):
-    assert says in failure("--delta", "1e-6", "--release", text)
+    message = failure("--delta", "1e-6", "--release", text)
+    assert says in message
+    assert set(re.findall(r"--\w+", message)) == {"--release"}
+
+
+def test_the_largest_number_of_times_is_taken():
+    assert command.read("epsilon=1 times=" + "9" * 15)[1] == 10**15 - 1
+
+
+def test_a_clamped_gaussian_needs_a_delta_of_its_own():
+    options = ["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1"]
+    message = failure("--delta", "1e-6", *options, "--mechanism", "clamped-gaussian")
+    assert "must be in --release, with a delta= of its own" in message
+    text = "bounds=0:1 sensitivity=1 epsilon=1 delta=1e-7 mechanism=clamped-gaussian"
+    assert compose("--delta", "1e-6", "--release", text).exit_code == 0
 
 
 def test_no_release_at_all_is_refused():

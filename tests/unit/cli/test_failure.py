@@ -25,6 +25,8 @@ def raiser(error):
         (InputError("line 3 must be a number."), 1, "line 3 must be a number."),
         (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), 1, "x.csv: No such file."),
         (TimeoutError(), 1, "TimeoutError."),
+        (OSError(errno.ENOSPC, "No space", "x.csv"), 1, "x.csv: No space."),
+        (OSError(errno.ENOSPC, "No space"), 1, "standard output: No space."),
         (
             ModuleNotFoundError("no", name="matplotlib"),
             1,

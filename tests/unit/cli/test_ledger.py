@@ -88,6 +88,53 @@ def test_nonsense_is_a_usage_error(path: Path, args: tuple[str, ...]) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("budget", "charge", "says"),
+    [
+        (["--epsilon", "1"], ["--rho", "0.1"], "--rho must not be given"),
+        (["--epsilon", "1"], ["--epsilon", "0.1", "--delta", "1e-6"], "--delta must not be given"),
+        (["--rho", "1"], ["--epsilon", "0.1", "--delta", "1e-6"], "--delta must not be given"),
+    ],
+)
+def test_a_charge_in_other_terms_than_the_budget_is_refused_in_options(
+    tmp_path: Path, budget: list[str], charge: list[str], says: str
+) -> None:
+    path = tmp_path / "budget.db"
+    ledger(path, "open", "new", *budget)
+    result = ledger(path, "spend", "new", *charge)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr
+    assert "loss" not in result.stderr
+    assert Ledger(path).records("new") == []
+
+
+@pytest.mark.parametrize(
+    ("budget", "charge"),
+    [
+        (["--epsilon", "1"], ["--epsilon", "0.1", "--delta", "0"]),
+        (["--rho", "1"], ["--epsilon", "0.1"]),
+        (["--epsilon", "1", "--delta", "1e-5"], ["--rho", "0.01"]),
+        (["--epsilon", "1", "--delta", "1e-5"], ["--epsilon", "0.1", "--delta", "1e-6"]),
+    ],
+)
+def test_a_charge_that_the_budget_can_count_is_taken(
+    tmp_path: Path, budget: list[str], charge: list[str]
+) -> None:
+    path = tmp_path / "budget.db"
+    ledger(path, "open", "new", *budget)
+    assert ledger(path, "spend", "new", *charge).exit_code == 0
+    assert len(Ledger(path).records("new")) == 1
+
+
+def test_pairs_after_rhos_are_refused_in_options(path: Path) -> None:
+    ledger(path, "open", "new", "--epsilon", "1", "--delta", "1e-5")
+    ledger(path, "spend", "new", "--rho", "0.01")
+    result = ledger(path, "spend", "new", "--epsilon", "0.1", "--delta", "1e-6")
+    assert result.exit_code == 2
+    assert "Hint: charge --rho, or open" in result.stderr
+    assert "loss" not in result.stderr
+
+
 def test_opening_again_needs_the_same_budget_and_consent(path: Path) -> None:
     assert ledger(path, "open", "survey", "--epsilon", "3").exit_code == 1
     assert ledger(path, "open", "survey", "--epsilon", "3", "--exist-ok").exit_code == 0

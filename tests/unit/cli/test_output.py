@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 
@@ -67,6 +68,33 @@ def test_a_device_is_written_to_and_stays_a_device(tmp_path):
     finally:
         os.close(reader)
     assert fifo.is_fifo()
+
+
+def refuse(code):
+    def fsync(_):
+        raise OSError(code, os.strerror(code))
+
+    return fsync
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_file_for_which_there_is_no_room_is_named(tmp_path, monkeypatch, code):
+    monkeypatch.setattr("os.fsync", refuse(code))
+    path = tmp_path / "answers.txt"
+    with pytest.raises(OSError, match=os.strerror(code)) as caught, output.written_whole(path):
+        pass
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_something_else_is_not_put_on_the_file(tmp_path):
+    def fail_to_read():
+        with output.written_whole(tmp_path / "answers.txt"):
+            raise OSError(errno.EIO, "broken")
+
+    with pytest.raises(OSError, match="broken") as caught:
+        fail_to_read()
+    assert caught.value.filename is None
 
 
 def test_a_missing_folder_is_named_as_the_user_named_it(tmp_path):

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from io import BytesIO
 
@@ -115,13 +118,75 @@ def test_a_bad_line_of_a_file_stops_everything(tmp_path):
     source, target = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("1\n2\nsecret\n")
     target.write_text("old")
-    for options in ([], ["--output", str(target)], ["--json"]):
+    for options in ([], ["--output", str(target), "--force"], ["--json"]):
         result = release(*AGE, "--input", str(source), *options)
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr == "Error: line 3 must be a finite number, as in 41.3.\n"
     assert target.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of values, and every other way to name it."""
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "people.csv"
+    source.write_text("age\n41\n")
+    (tmp_path / "soft.csv").symlink_to("people.csv")
+    os.link(source, tmp_path / "hard.csv")
+    return source
+
+
+def refuse_to_draw(*_, **__):
+    raise AssertionError("an answer was drawn")
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize("target", ["people.csv", "./people.csv", "soft.csv", "hard.csv"])
+def test_the_values_are_never_written_over(people, monkeypatch, target, force):
+    monkeypatch.setattr(ib.BoundedGaussian, "release", refuse_to_draw)
+    options = ["--input", "people.csv", "--column", "age", "--output", target]
+    result = release(*AGE, *options, *force)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--output must be another file than the input" in result.stderr
+    assert people.read_text() == "age\n41\n"
+
+
+def test_a_link_to_the_output_is_not_read_either(people):
+    result = release(*AGE, "--input", "soft.csv", "--column", "age", "--output", str(people))
+    assert result.exit_code == 2
+    assert people.read_text() == "age\n41\n"
+
+
+def test_redirected_values_are_never_written_over(people):
+    options = ["--column", "age", "--output", "soft.csv", "--force"]
+    command = [sys.executable, "-m", "inbounds", "release", *AGE, *options]
+    with people.open() as values:
+        done = subprocess.run(command, stdin=values, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"--output must be another file than the input" in done.stderr
+    assert people.read_text() == "age\n41\n"
+
+
+def test_another_file_is_replaced_only_by_force(people, monkeypatch):
+    target = people.with_name("answers.txt")
+    target.write_text("old")
+    options = ["--input", "people.csv", "--column", "age", "--output", "answers.txt"]
+    with monkeypatch.context() as patch:
+        patch.setattr(ib.BoundedGaussian, "release", refuse_to_draw)
+        result = release(*SURE, *options)
+    assert result.exit_code == 2
+    assert result.stderr == "Error: 'answers.txt' exists already. Hint: --force replaces it.\n"
+    assert target.read_text() == "old"
+    assert release(*SURE, *options, "--force").exit_code == 0
+    assert numbers(target.read_text()) == pytest.approx([41], abs=0.1)
+
+
+def test_a_full_device_is_named():
+    result = release(*AGE, "41", "--output", "/dev/full")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("Error: /dev/full: No space left on device.\n")
 
 
 def test_a_missing_file_is_a_failure_that_names_it():

@@ -45,7 +45,6 @@ def test_nothing_is_read_from_nothing():
         b"\xff\xfe",
         b"7\x00",
         b",",
-        b'"7',
         b"7;8",
         b"9" * 5000 + b"z",
     ],
@@ -56,6 +55,31 @@ def test_a_bad_line_is_named_by_its_number_and_never_shown(bad):
     assert str(caught.value) == "line 2 must be a finite number, as in 41.3."
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("bad", [b'"41', b'"41\n', b'"41\n42\n', b'"41"x\n', b'"41" \n'])
+@pytest.mark.parametrize("columns", [(), ("age",)])
+def test_a_quote_that_is_not_closed_is_named_by_its_line(bad, columns):
+    with pytest.raises(InputError) as caught:
+        read((b"age\n" if columns else b"7\n") + bad, 1, columns)
+    assert str(caught.value) == "line 2 cannot be read as CSV."
+
+
+@pytest.mark.parametrize("bad", [b"41", b"41,Doe,extra", b"41,Doe,", b",,"])
+def test_a_row_must_be_as_long_as_the_header(bad):
+    with pytest.raises(InputError) as caught:
+        read(b"age,name\n7,Roe\n" + bad + b"\n", 1, ["age"])
+    assert str(caught.value) == "line 3 must have as many cells as the first line."
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
+def test_columns_of_an_empty_file_are_refused(data):
+    with pytest.raises(UsageError, match="in the first line, and there is none"):
+        read(data, 1, ["age"])
+
+
+def test_a_header_alone_holds_no_rows():
+    assert read(b"age,name\n", 1, ["age"]) == []
 
 
 def test_a_blank_line_between_values_is_bad():
@@ -89,8 +113,8 @@ def test_lines_are_counted_as_an_editor_does():
 
 
 def test_a_row_without_its_column_is_bad():
-    with pytest.raises(InputError, match=r"^line 2 must have"):
-        read(b"name,age\nDoe\n", 1, ["age"])
+    with pytest.raises(InputError, match=r"^line 2 must have a finite number in age"):
+        read(b"name,age\nDoe,\n", 1, ["age"])
 
 
 @pytest.mark.parametrize("header", [b"name,years\n", b"age,age\n", b"secret 41\n"])
@@ -140,6 +164,12 @@ def test_rows_are_taken_from_the_source_only_as_blocks_need_them():
     assert next(made) == [[0.0], [1.0], [2.0], [3.0]]
     assert len(taken) == 4
     assert [len(block) for block in made] == [4, 2]
+
+
+def test_closed_standard_input_is_a_usage_error(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UsageError, match="through a pipe"), opened(None):
+        pass
 
 
 def test_a_terminal_is_not_waited_for(monkeypatch):

@@ -243,8 +243,9 @@ def test_nothing_in_gives_nothing_out(shape: tuple[int, ...]) -> None:
     assert answers.shape == shape
 
 
-def test_values_outside_the_box_are_answered_as_its_bounds_are() -> None:
-    source = make(-1.0, 1.0, 0.7)
+@pytest.mark.parametrize("clamped", [False, True])
+def test_values_outside_the_box_are_answered_as_its_bounds_are(clamped: bool) -> None:
+    source = make(-1.0, 1.0, 0.7, clamped=clamped)
     far = np.tile([-1e308, -5.0, 1.7e308, 1.5], LARGE)
     near = np.clip(far, -1.0, 1.0)
     seeds = SeededEntropy(19), SeededEntropy(19)

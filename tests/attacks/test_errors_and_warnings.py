@@ -1,0 +1,185 @@
+"""Attacks on what a release says: errors, warnings, logs and prints tell naive code's data only.
+
+A covert channel beside those of Haeberlen, Pierce and Narayan, Differential Privacy Under Fire
+(2011). Whoever sees a message must not learn from it what was released: not the value, not where in
+an array the bad one stands, not whether a value was out of bounds. Everything here is compared
+exactly, so there are no false alarms.
+"""
+
+import math
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+import inbounds as ib
+from inbounds.cli.rows import Layout, checked_first
+from inbounds.frames.privatize import privatize
+from inbounds.queries import Query, graph
+
+from ..properties.hostile import watch
+
+Floats = NDArray[np.float64]
+Call = Callable[[Any], Any]
+SIZE = 5
+MECHANISMS = [
+    ib.BoundedGaussian(ib.Box(0, 120), 120, sigma=40.0),
+    ib.BoundedLaplace(ib.Box(0, 120, step=1), 120, scale=40.0),
+    ib.ClampedGaussian(ib.Box(-8e307, 8e307), 1, sigma=1e307),
+    ib.ClampedLaplace(ib.Box(0, 1e-307), 1, scale=3e-308),
+    ib.BoundedGaussian(ib.Box(np.zeros(SIZE), 120), 1, sigma=9.0),
+]
+SOUND = [
+    np.full(SIZE, 41.0),
+    np.zeros(SIZE),
+    np.full(SIZE, -0.0),
+    np.full(SIZE, 120.0),
+    np.full(SIZE, -1e308),
+    np.array([5e-324, 1e308, -1e308, 0.1, 77.0]),
+    np.array([1e-310, 1e-300, 1e-308, 3e-308, 2e307]),
+]
+METHODS: dict[str, Callable[[Any], Call]] = {
+    **{
+        name: lambda m, name=name: getattr(m, name)
+        for name in ("release", "mean", "bias", "variance", "mse", "mass_at_bounds")
+    },
+    "pdf": lambda m: lambda values: m.pdf(1e-308, values),
+    "cdf": lambda m: lambda values: m.cdf(50.0, values),
+    "quantile": lambda m: lambda values: m.quantile(0.25, values),
+    "interval": lambda m: lambda values: m.interval(values, 0.95),
+}
+
+
+def said(call: Call, *given: Any) -> list[str]:
+    """Return everything that can be observed of calls, but for their answers."""
+    return [watch(lambda data=data: call(data)).text for data in given]
+
+
+def broken(where: int, bad: Any, rest: float = 41.0) -> list[Any]:
+    """Return data with one bad entry."""
+    return [bad if i == where else rest for i in range(SIZE)]
+
+
+def naive(values: Any) -> Floats:
+    """Release with the checks and formulas that come to mind first."""
+    for i, value in enumerate(values):
+        if math.isnan(value):
+            raise ValueError(f"NaN at {i}")
+        if not 0 <= value <= 120:
+            warnings.warn(f"{value} is not in [0, 120]", stacklevel=2)
+    shares = np.clip(values, 0, 120) / 120
+    logits = np.log(shares / (1 - shares))  # warns at a bound
+    return 120 / (1 + np.exp(-logits - np.random.default_rng().normal(size=SIZE)))
+
+
+def test_what_naive_code_says_tells_data_apart() -> None:
+    """Power of the tests below: of seven arrays, at least five can be told by what was said."""
+    assert len(set(said(naive, *SOUND))) >= 5
+    assert len(set(said(naive, *(broken(i, math.nan) for i in range(SIZE))))) == SIZE
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+def test_nothing_is_said_about_sound_data(mechanism: Any, method: str) -> None:
+    assert not "".join(said(METHODS[method](mechanism), *SOUND)).strip()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+def test_data_that_are_not_finite_are_refused_in_the_same_words_wherever_they_stand(
+    mechanism: Any, method: str
+) -> None:
+    places = product(range(SIZE), (math.nan, math.inf, -math.inf), (41.0, -1e308))
+    lists = [broken(*place) for place in places]
+    found = set(said(METHODS[method](mechanism), *lists, *map(np.array, lists)))
+    assert len(found) == 1
+    assert "values must be finite" in found.pop()
+
+
+@pytest.mark.parametrize("bad", [None, "77.1", "secret", Decimal("77.1"), 1j, [1.0], b"77"])
+def test_data_of_a_wrong_kind_are_refused_in_the_same_words_wherever_they_stand(bad: Any) -> None:
+    lists = [broken(where, bad, rest) for where in range(SIZE) for rest in (41.0, 1e300)]
+    found = set(said(MECHANISMS[0].release, *lists, broken(0, object())))
+    assert len(found) == 1
+    assert "values must be a real number" in found.pop()
+
+
+def test_integers_of_any_length_are_moved_to_the_box() -> None:
+    """A list with one beyond 64 bits becomes objects in numpy; that must not be an error."""
+    long = [broken(where, 10**digits) for where in range(SIZE) for digits in (2, 18, 19, 20, 300)]
+    assert not "".join(said(MECHANISMS[0].release, *long)).strip()
+
+
+def test_frames_say_the_same_wherever_a_value_is_missing_or_not_finite() -> None:
+    columns = {"x": MECHANISMS[0]}
+
+    def by_pandas(data: Any) -> Any:
+        return privatize(pd.DataFrame({"x": data}), columns)
+
+    def by_arrow(data: Any) -> Any:
+        return privatize(pa.table({"x": pa.array(data, pa.float64())}), columns)
+
+    for call, bad in product((by_pandas, by_arrow), (None, math.inf, math.nan)):
+        found = set(said(call, *(broken(i, bad, rest) for i in range(SIZE) for rest in (1.0, 1e9))))
+        assert len(found) == 1
+        assert "column 'x' must" in found.pop()
+    for call in (by_pandas, by_arrow):
+        assert not "".join(said(call, *SOUND)).strip()
+
+
+def test_a_query_says_the_same_whatever_its_value() -> None:
+    def ask(value: Any) -> Any:
+        return repr(Query("mean age", value, ib.Box(0, 120), 1))
+
+    assert not "".join(said(ask, 0.0, 41.0, -1e308, 5e-324)).strip()
+    assert len(set(said(ask, math.nan, math.inf, -math.inf))) == 1
+
+
+def test_graphs_are_asked_without_a_word_whatever_their_edges() -> None:
+    empty, full = np.zeros((6, 6)), np.ones((6, 6))
+    path = np.diag(np.ones(5), 1)
+    odd = np.array([[math.nan, -1e308, 5e-324], [0, 1, 1e308], [0, 0, 0]])
+
+    def ask(matrix: Any) -> Any:
+        graph.degree(matrix, node=1, edges=1)
+        return repr(
+            [graph.average_degree(matrix, edges=1), graph.algebraic_connectivity(matrix, edges=1)]
+        )
+
+    assert not "".join(said(ask, empty, full, path, path.T, np.eye(6), odd)).strip()
+
+
+@pytest.mark.parametrize("line", range(SIZE))
+def test_the_command_line_says_which_line_is_bad_and_nothing_of_it(line: int) -> None:
+    """Its place is told to the operator, who has the file: docs/threat-model.md."""
+
+    def read(bad: str) -> Any:
+        text = "\n".join(
+            broken(line, bad, 77.125)[i] if i == line else "77.125" for i in range(SIZE)
+        )
+        return list(checked_first(BytesIO(text.encode()), Layout(1)))
+
+    found = set(said(read, "secret", "nan", "inf", "1,2", "7_7", "0x77", "77.1.2", "é", "1e999"))
+    assert len(found) == 1
+    assert f"line {line + 1} must be a finite number" in found.pop()
+
+
+def test_a_ledger_says_the_same_of_all_bad_data_and_charges_nothing(tmp_path: Path) -> None:
+    ledger = ib.Ledger(tmp_path / "budget.db")
+    ledger.open("survey", epsilon=3.0)
+
+    def spend(data: Any) -> Any:
+        return ledger.release(MECHANISMS[0], data, dataset="survey", label="ages")
+
+    bad = (broken(i, value) for i in range(SIZE) for value in (math.nan, math.inf))
+    assert len(set(said(spend, *bad))) == 1
+    assert ledger.remaining("survey").epsilon == 3.0
