@@ -18,7 +18,8 @@ demo: .venv/.ready ## Show what inbounds does; figures and numbers go to demo-ou
 	$(BIN)/python examples/demo.py demo-output
 
 test: .venv/.ready ## Run the tests and doctests
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not alone" -n auto --dist loadfile
+	$(BIN)/pytest -m alone tests
 
 check: .venv/.ready ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .

@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DEFECTS = ROOT / "tests" / "mutation" / "defects.toml"
-PATIENCE = 300  # seconds for the tests of one defect: some defects make a search endless
+PATIENCE = 300  # seconds for the tests listed for a defect, which might make a search endless
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "demo-output", "benchmarks"
 )
@@ -93,7 +93,7 @@ class Workshop:
                 command,
                 cwd=self._copy,
                 env=environment,
-                timeout=PATIENCE,
+                timeout=PATIENCE if defect is not None and tests else None,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,

@@ -22,6 +22,8 @@ from inbounds.sampling.strips import Law, strips
 
 from . import naive
 
+pytestmark = pytest.mark.alone
+
 Floats = NDArray[np.float64]
 SIZE = 30_000  # values in a release: enough for the kernel, too few for threads
 TRAIN, TEST, REPEATS = 1000, 2500, 2

@@ -1,7 +1,7 @@
 """Search for text that a reader takes wrongly: `python -m tests.fuzz certificate -runs=100000`.
 
 Needs atheris, which is no dependency of the ordinary tests. Without a target's name all are run in
-turn; what else is given goes to libFuzzer. What is found lies in `.fuzz/<target>/`.
+turn; what else is given goes to libFuzzer. What is found lies in `build/fuzz/<target>/`.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ LIMITS = ("-max_total_time=60", "-timeout=20", "-rss_limit_mb=4096", "-max_len=4
 
 def run(name: str, options: list[str]) -> None:
     """Fuzz one target in this process, which libFuzzer ends."""
-    corpus = Path(".fuzz") / name
+    corpus = Path("build") / "fuzz" / name
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(SEEDS[name]):
         (corpus / f"seed-{number}").write_bytes(seed)

@@ -116,7 +116,8 @@ def _delta_of_cells(u: float, shift: float, epsilon: float, low: Floats, high: F
 
     With a = M - ε and t = min(a/2, u-s), Q = ((1-e^-s)(1-e^-a) + (1-e^-t)(1-e^(t-a)))/Z(s).
     """
-    step = np.expm1(-shift) * np.exp(-low) + np.expm1(shift) * np.exp(low - u)
+    # No e^shift, which is no double beyond 709: s + shift is at most u.
+    step = np.expm1(-shift) * (np.exp(-low) - np.exp(low - u + shift))
     largest = shift + np.log1p(step / (np.expm1(-low) + np.expm1(low - u)))
     over = np.maximum(largest - epsilon + 2.0**-48 * (largest + epsilon), 0.0)
     stretch = np.minimum(over / 2, u - high)
