@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench mutate clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
@@ -30,8 +30,11 @@ check: .venv/.ready ## Check format, lint, types and layers
 bench: .venv/.bench .venv-diffprivlib/.ready ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
+mutate: .venv/.ready ## Plant defects one by one and show that the tests catch each
+	$(BIN)/python scripts/mutate.py
+
 clean: ## Remove environments, caches and build products
-	rm -rf .venv .venv-diffprivlib build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-diffprivlib build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # hatchling comes first and pinned, so that building the package itself fetches nothing unpinned.

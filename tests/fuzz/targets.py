@@ -22,8 +22,10 @@ _LAYOUTS = (Layout(1), Layout(2), Layout(1, ("age",)), Layout(2, ("a", "b")))
 _MESSAGE = re.compile(
     r"line \d+ (cannot be read as CSV|is blank: every one must hold a value"
     r"|must be (a finite number|2 finite numbers), as in [\d.,]+"
-    r"|must have (a finite number in age|2 finite numbers in a, b))\."
-    r"|--column '(age|a|b)' must be in the first line, exactly once\."
+    r"|must have (a finite number in age|2 finite numbers in a, b"
+    r"|as many cells as the first line))\."
+    r"|--column ('(age|a|b)' must be in the first line, exactly once"
+    r"|must be named in the first line, and there is none)\."
 )
 
 

@@ -19,6 +19,7 @@ from inbounds.numerics.partition import ROUNDING
 from inbounds.sensitivity import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # beyond so many scales a bound is not felt
+_WIDEST = 2.0**20  # beyond, doubles cannot tell places near the upper bound apart
 
 
 def as_l1(reach: Reach) -> Reach:
@@ -95,6 +96,8 @@ def interval_delta(width: float, change: float, scale: float, epsilon: float) ->
     A value at s is covered with those of its cell; cells that matter are halved.
     """
     u, shift = width / scale, change / scale
+    if u > _WIDEST:
+        return 1.0
     near = np.minimum(np.linspace(0.0, _FAR, _CELLS), u - shift)
     places = np.unique(np.concatenate([near, u - shift - near]))
     low, high = places[: max(1, places.size - 1)], places[-max(1, places.size - 1) :]

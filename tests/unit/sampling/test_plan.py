@@ -170,7 +170,7 @@ def test_words_that_run_out_are_replaced_by_fresh_ones() -> None:
 
     plan, entropy, indices = one("normal", 3.0), Stingy(), np.empty(100)
     unsure = plan.indices(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
-    assert entropy.asked[0] == 2 * 100 + 100 // 8 + 64
-    assert entropy.asked[1:] == [100 // 8 + 64] * (len(entropy.asked) - 1)
+    assert entropy.asked[0] == 2 * 100 + 100 // 16 + 64
+    assert entropy.asked[1:] == [100 // 16 + 64] * (len(entropy.asked) - 1)
     assert len(entropy.asked) >= 3
     assert len(unsure) + (indices >= 0).sum() == 100
