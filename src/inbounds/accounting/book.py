@@ -125,7 +125,7 @@ class Book:
         new = schema.costs(connection, dataset, [key for key in keys if key not in self._costs])
         try:
             self._costs.update({key: Cost.from_json(cost) for key, cost in new.items()})
-        except (ArgumentError, KeyError, TypeError, ValueError):
+        except (ArgumentError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
             raise tampered(dataset, "a cost is not one") from None
 
 

@@ -170,7 +170,8 @@ def compose(releases: Iterable[Any]) -> Composition:
         what, many = pair
         if type(many) is not int or not 1 <= many <= _MOST:
             raise ArgumentError(
-                f"releases must be used a whole number of times from 1 to 10¹⁵, got {many!r}."
+                f"releases must be used a whole number of times from 1 to 10¹⁵, "
+                f"got {_check.quoted(many)}."
             )
         counts[_loss_of(what)] += many
     return Composition(tuple(counts.items()))

@@ -125,7 +125,7 @@ def _delta_of_cells(u: float, shift: float, epsilon: float, low: Floats, high: F
     over = np.maximum(largest - epsilon + 2.0**-48 * (largest + epsilon), 0.0)
     stretch = np.minimum(over / 2, u - high)
     part = np.expm1(-high) * np.expm1(-over) + np.expm1(-stretch) * np.expm1(stretch - over)
-    result: Floats = part / -(np.expm1(-high) + np.expm1(high - u)) * (1 + 1e-12)
+    result: Floats = part / -(np.expm1(-high) + np.expm1(high - u)) * (1 + 1e-9)
     return result
 
 
