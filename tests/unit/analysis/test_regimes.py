@@ -118,7 +118,7 @@ def test_a_bar_is_shown_only_on_request(capsys):
     regimes(delta=0.0, shares=[0.1], epsilons=[1.0])
     assert capsys.readouterr().out == ""
     regimes(delta=0.0, shares=[0.1], epsilons=[1.0], progress=True)
-    assert "Regimes" in capsys.readouterr().out
+    assert "Regimes" in capsys.readouterr().err
 
 
 def test_the_repr_says_what_was_compared():
