@@ -14,7 +14,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._check import Floats
 from inbounds.calibration.approximate import delta_upper_bound, sigma_for_delta
-from inbounds.calibration.certificate import Certificate, certify
+from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.concentrated import (
     mu_upper_bound,
     renyi_upper_bound,
@@ -24,7 +24,7 @@ from inbounds.calibration.concentrated import (
 from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
 from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, CertificateError
+from inbounds.errors import ArgumentError
 from inbounds.mechanisms.guarantee import (
     Guarantee,
     check_box,
@@ -32,6 +32,7 @@ from inbounds.mechanisms.guarantee import (
     check_order,
 )
 from inbounds.mechanisms.mechanism import Mechanism, like
+from inbounds.mechanisms.proof import prove
 from inbounds.numerics import truncated_normal
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.strips import Law
@@ -205,26 +206,9 @@ class BoundedGaussian(Mechanism):
         >>> m.certificate().epsilon <= m.epsilon
         True
         """
-        loss, size = self._pure_loss(), self.domain.dimension
-        stated = self.sensitivity.limits(size)
+        stated = self.sensitivity.limits(self.domain.dimension)
         reach = self.sensitivity.within(self.domain.widths)
-        proof = certify(
-            law="normal",
-            lower=np.broadcast_to(self.domain.lower, size),
-            upper=np.broadcast_to(self.domain.upper, size),
-            scale=self._scales,
-            caps=stated.caps,
-            order=reach.order,
-            radius=reach.radius,
-            change=loss.change,
-            multiplier=loss.multiplier,
-        )
-        if proof.epsilon > loss.epsilon:
-            raise CertificateError(
-                f"epsilon={loss.epsilon!r} could not be certified: the proof gives "
-                f"{proof.epsilon!r}. Please report this with the mechanism's parameters."
-            )
-        return proof
+        return prove(self, self._pure_loss(), reach, stated.caps)
 
     def denoise(self, output: Any) -> Any:
         """Return the posterior mean of the value given an answer, all values equally likely before.

@@ -13,14 +13,14 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
-from inbounds.calibration.certificate import Certificate, certify
+from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
-from inbounds.errors import CertificateError
 from inbounds.loss import response_delta
 from inbounds.mechanisms.guarantee import check_box
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.proof import prove
 from inbounds.numerics import truncated_laplace
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.strips import Law
@@ -118,25 +118,9 @@ class BoundedLaplace(Mechanism):
         --------
         >>> BoundedLaplace(Box(0, 1), 0.1, scale=0.5).certificate().check()
         """
-        loss, reach, size = self._pure_loss(), self._reach, self.domain.dimension
+        reach = self._reach
         caps = np.where(reach.caps < self.domain.widths, reach.caps, np.inf)  # widths are rounded
-        proof = certify(
-            law="laplace",
-            lower=np.broadcast_to(self.domain.lower, size),
-            upper=np.broadcast_to(self.domain.upper, size),
-            scale=self._scales,
-            caps=caps,
-            order=reach.order,
-            radius=reach.radius,
-            change=loss.change,
-            multiplier=loss.multiplier,
-        )
-        if proof.epsilon > loss.epsilon:
-            raise CertificateError(
-                f"epsilon={loss.epsilon!r} could not be certified: the proof gives "
-                f"{proof.epsilon!r}. Please report this with the mechanism's parameters."
-            )
-        return proof
+        return prove(self, self._pure_loss(), reach, caps)
 
     @property
     def _reach(self) -> Reach:
