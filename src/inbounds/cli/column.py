@@ -110,6 +110,8 @@ def calibrated(
 
     if epsilon is not None and not 0 < epsilon < math.inf:
         raise UsageError(f"--epsilon must be positive and finite, got {epsilon!r}.")
+    if delta is not None and not 0 <= delta < 1:
+        raise UsageError(f"--delta must be at least 0 and below 1, got {delta!r}.")
     asked = [read_column(text) for text in texts]
     each = None if delta is None else delta / len(asked) * _rounding(asked)
     found: dict[str, Column] = {}

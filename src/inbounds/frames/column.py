@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -196,9 +197,21 @@ def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtyp
     return np.dtype(known[str(given)])
 
 
+def kind_of(given: object) -> str:
+    """Name a type without its details: a list of categories or a fill value may be private.
+
+    Examples
+    --------
+    >>> kind_of("Enum(categories=['77'])")
+    'Enum'
+    """
+    return re.split(r"[^\w ]", str(given), maxsplit=1)[0].strip() or type(given).__name__
+
+
 def wrong_type(column: Column, given: object) -> ArgumentTypeError:
     """Return the error about a column whose type is `given`."""
     return ArgumentTypeError(
-        f"column {column.name!r} must hold integers or floats of at most 64 bits, got {given}.\n"
+        f"column {column.name!r} must hold integers or floats of at most 64 bits, "
+        f"got {kind_of(given)}.\n"
         "Hint: cast it to such a type first."
     )

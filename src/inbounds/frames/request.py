@@ -13,6 +13,7 @@ import numpy as np
 from inbounds import _check
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.aggregate import Key, Nulls
+from inbounds.frames.column import kind_of
 from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency
 from inbounds.frames.statistic import Statistic
@@ -133,7 +134,7 @@ def open_table(frame: Any, request: Request) -> Table:
     for name in request.columns:
         if not schema[name].is_numeric():
             raise ArgumentTypeError(
-                f"column {name!r} must hold numbers, got {schema[name]}.\n"
+                f"column {name!r} must hold numbers, got {kind_of(schema[name])}.\n"
                 "Hint: cast it to integers or floats first."
             )
     for i, name in enumerate(request.by):
@@ -149,7 +150,7 @@ def _check_keys(name: str, kind: Any, values: list[Any]) -> None:
     if fitting is None:
         raise ArgumentTypeError(
             f"column {name!r} must hold strings, whole numbers, booleans or dates to group by, "
-            f"got {kind}."
+            f"got {kind_of(kind)}."
         )
     if any(type(value) is not fitting for value in values):
         raise ArgumentTypeError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, InBoundsError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
 from inbounds.frames.estimate import Estimate, Released
@@ -65,7 +66,9 @@ def summarize(
     rows, id
         How many rows may be about one person. With `id`, the column that tells whose row it is,
         privacy is for people: at most `rows` rows of each are used, evenly spaced among their
-        rows in order of value, and all of one person's rows may change, come or go.
+        rows in order of value, and all of one person's rows may change, come or go. **Of two rows
+        the lower one is used**: statistics are of the rows used, and low where people have many
+        more rows than `rows`.
     size
         Public upper bound on how many rows a group has (the table, without `by`). Needed where
         the number of rows is private: with ``"add-remove"`` or `id`. A tight bound gives less
@@ -129,19 +132,24 @@ def summarize(
     )
     if (ledger is None) != (dataset is None) or (ledger is None and label is not None):
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
-    table = open_table(frame, request)
-    many, table = aggregate.checked(table, request.columns, id, request.nulls)
+    with _engine():
+        table = open_table(frame, request)
+        many, table = aggregate.checked(table, request.columns, id, request.nulls)
     largest = request.size or many  # without a size, the number of rows is public
     if not largest:
         raise ArgumentError("frame must have at least one row.")
     found = moments(request.statistics, sizes_public=request.sizes_public)
     if not found:  # a public number of rows is all that is asked for
         return _written(frame, request, Released(None, np.empty((1, 0)), found, largest))
-    exact = aggregate.sums(
-        table, found, by=request.by, groups=request.groups, person=id, rows=request.rows
-    )
+    with _engine():
+        exact = aggregate.sums(
+            table, found, by=request.by, groups=request.groups, person=id, rows=request.rows
+        )
     values = np.array([float(one / largest) for group in exact for one in group])
     mechanism = _mechanism(found, request, largest, guarantee)
+    with _engine():  # whatever the result cannot hold is found out before anything is charged
+        middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
+        _written(frame, request, Released(mechanism, middle, found, largest))
     if ledger is None:
         answers = mechanism.release(values)
     else:
@@ -149,6 +157,21 @@ def summarize(
         answers = ledger.release(mechanism, values, dataset=dataset, label=label)
     shaped = np.reshape(answers, (len(request.groups), -1))
     return _written(frame, request, Released(mechanism, shaped, found, largest))
+
+
+@contextmanager
+def _engine() -> Iterator[None]:
+    """Replace what an engine says when it fails: its messages may hold values."""
+    try:
+        yield
+    except InBoundsError:
+        raise
+    except Exception as error:
+        raise ArgumentError(
+            f"frame could not be evaluated: its engine raised {type(error).__name__}.\n"
+            "Hint: its message may hold private values, so it is not shown; "
+            "evaluate the frame by itself, and check that the groups fit their columns."
+        ) from None
 
 
 def _mechanism(

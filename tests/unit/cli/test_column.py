@@ -63,7 +63,7 @@ def test_each_mechanism_hides_any_change_at_its_share():
         (["age=0:1", "age=0:2"], {}, "'age' must be given once"),
         (["age=0:1"], {"epsilon": -1.0}, "--epsilon must be positive"),
         (["age=0:1"], {"epsilon": math.nan}, "--epsilon must be positive"),
-        (["age=0:1"], {"delta": 2.0}, "'age': delta must be"),
+        (["age=0:1", "x=0:1"], {"delta": 1.5}, "--delta must be at least 0 and below 1"),
         (["age=0:1"], {"mechanism": "bounded-laplace", "delta": 1e-6}, "--delta must not be given"),
     ],
 )

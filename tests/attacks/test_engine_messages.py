@@ -1,0 +1,73 @@
+"""Attacks on what engines and types say: categories, fill values and failed casts tell the data."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+import inbounds as ib
+from inbounds.frames import count, mean
+
+SECRET = "77.123456"
+HIDDEN = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+ENUM = pl.DataFrame({"age": pl.Series([SECRET], dtype=pl.Enum([SECRET]))})
+SPARSE = pd.DataFrame({"age": pd.arrays.SparseArray([77.123456, 3.0], fill_value=77.123456)})
+BROKEN = pl.DataFrame({"age": [SECRET + "x"]}).lazy().with_columns(pl.col("age").cast(pl.Float64))
+
+
+def said(error: BaseException | None) -> str:
+    """Return all that an error and those behind it say, when shown."""
+    text = ""
+    while error is not None:
+        text += f"{error!r} {error.args!r}"
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return text
+
+
+def test_the_control_is_broken_engines_and_types_do_tell() -> None:
+    assert SECRET in str(ENUM.schema["age"])
+    assert SECRET in str(SPARSE["age"].dtype)
+    with pytest.raises(pl.exceptions.PolarsError) as failure:
+        BROKEN.collect()
+    assert SECRET in said(failure.value)
+
+
+@pytest.mark.parametrize("frame", [ENUM, SPARSE], ids=["enum", "sparse"])
+def test_the_type_of_a_column_is_named_without_its_details(frame: Any) -> None:
+    with pytest.raises(ib.ArgumentTypeError, match="column 'age' must hold") as failure:
+        ib.privatize(frame, {"age": HIDDEN})
+    assert SECRET not in said(failure.value)
+
+
+def test_duckdb_types_are_named_without_their_details() -> None:
+    with duckdb.connect() as connection:
+        frame = connection.sql(f"SELECT '{SECRET}'::ENUM('{SECRET}') AS age")
+        with pytest.raises(ib.ArgumentTypeError) as failure:
+            ib.privatize(frame, {"age": HIDDEN})
+    assert SECRET not in said(failure.value)
+
+
+@pytest.mark.parametrize("frame", [ENUM, BROKEN], ids=["enum", "broken"])
+def test_a_summary_never_shows_what_its_engine_says(frame: Any) -> None:
+    with pytest.raises(ib.InBoundsError) as failure:
+        ib.summarize(frame, mean("age", 0, 1), epsilon=1.0)
+    assert SECRET not in said(failure.value)
+
+
+def test_a_group_the_result_cannot_hold_costs_nothing(tmp_path: Path) -> None:
+    ledger = ib.Ledger(tmp_path / "budget.db")
+    ledger.open("d", epsilon=5.0)
+    with duckdb.connect() as connection, pytest.raises(ib.ArgumentError, match="could not be"):
+        ib.summarize(
+            connection.sql("SELECT 1::INT AS k"),
+            count(),
+            by="k",
+            groups=[1, 10**30],
+            epsilon=1.0,
+            ledger=ledger,
+            dataset="d",
+        )
+    assert ledger.remaining("d").epsilon == 5.0
