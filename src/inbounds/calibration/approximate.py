@@ -22,7 +22,6 @@ from inbounds.sensitivity import Reach
 
 __all__ = [
     "delta_upper_bound",
-    "epsilon_for_delta",
     "gaussian_delta",
     "gaussian_mu",
     "interval_delta",
@@ -50,23 +49,6 @@ def delta_upper_bound(widths: Floats, reach: Reach, sigma: Floats, epsilon: floa
     0.0
     """
     return _profile(widths, reach, sigma)(epsilon)
-
-
-def epsilon_for_delta(widths: Floats, reach: Reach, sigma: Floats, delta: float) -> float:
-    """Return the smallest ε at which δ is at most `delta`.
-
-    Examples
-    --------
-    >>> reach = Reach(np.array([1.0]), None, np.inf)
-    >>> epsilon_for_delta(np.array([10.0]), reach, np.array([2.75]), 1e-6)  # purely 1.0056
-    0.9914...
-    """
-    profile = _profile(widths, reach, sigma)
-    if profile(0.0) <= delta:
-        return 0.0
-    mu = concentrated.mu_upper_bound(widths, reach, sigma)
-    gaussian = mu * (mu / 2 + math.sqrt(-2 * math.log(delta))) * (1 + 1e-12)  # Φ(-x) <= e^(-x²/2)
-    return _least(profile, delta, min(pure_loss(widths, reach, sigma).epsilon, gaussian))
 
 
 def sigma_for_delta(

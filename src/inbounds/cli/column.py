@@ -147,10 +147,13 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
         name: math.fsum(one.privacy.stated()[name] for one in columns)
         for name in columns[0].privacy.stated()
     }
+    allowed = "factor exp(epsilon)"
+    if requested.get("delta"):
+        allowed += " and a further delta, both as requested for the row"
     return {
         "inbounds": __version__,
         "guarantee": "Local differential privacy of each row: no two values of its named columns "
-        "change the probability of any outcome by more than the row's epsilon tells. Columns that "
+        f"change the probability of any outcome by more than a {allowed}. Columns that "
         "are not named and the number of rows are published as they are"
         + (", and so is where values are missing." if nulls == "keep" else "."),
         "row": {

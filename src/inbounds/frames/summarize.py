@@ -16,7 +16,7 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
-from inbounds.errors import ArgumentError, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
 from inbounds.frames.estimate import Estimate, Released
@@ -132,6 +132,8 @@ def summarize(
     )
     if (ledger is None) != (dataset is None) or (ledger is None and label is not None):
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
+    if ledger is not None and not hasattr(ledger, "release"):
+        raise ArgumentTypeError(f"ledger must be a Ledger, got {type(ledger).__name__}.")
     with _engine():
         table = open_table(frame, request)
         many, table = aggregate.checked(table, request.columns, id, request.nulls)

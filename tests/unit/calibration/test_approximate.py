@@ -8,7 +8,6 @@ from inbounds import L1, L2, PerCoordinate
 from inbounds.calibration import approximate, concentrated
 from inbounds.calibration.approximate import (
     delta_upper_bound,
-    epsilon_for_delta,
     gaussian_delta,
     gaussian_mu,
     interval_delta,
@@ -196,22 +195,6 @@ def test_zcdp_beats_both_others_on_many_narrow_coordinates() -> None:
     pure = float(smallest_sigma(widths, reach, shape, 1.0)[0][0])
     gaussian = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(1.0, 1e-6)
     assert sigma < 0.6 * min(pure, gaussian)
-
-
-@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2])
-@pytest.mark.parametrize(("u", "gamma"), [(0.1, 0.05), (3.0, 1.0), (40.0, 1.0), (1e5, 3.0)])
-def test_epsilon_is_the_smallest_that_keeps_delta(u: float, gamma: float, delta: float) -> None:
-    widths, reach = interval(u, gamma)
-    epsilon = epsilon_for_delta(widths, reach, ONE, delta)
-    assert delta_upper_bound(widths, reach, ONE, epsilon) <= delta
-    assert epsilon <= pure_loss(widths, reach, ONE).epsilon
-    if epsilon > 0:
-        assert delta_upper_bound(widths, reach, ONE, epsilon * (1 - 1e-3)) > delta
-    assert gaussian_delta(gamma, epsilon * (1 + 1e-6) + 1e-12) <= delta or u < 50
-
-
-def test_epsilon_is_nought_where_delta_covers_everything() -> None:
-    assert epsilon_for_delta(*interval(1.0, 0.1), np.array([50.0]), 0.1) == 0
 
 
 def test_epsilon_nought_can_be_asked_for() -> None:

@@ -109,3 +109,10 @@ def test_a_mechanism_without_proofs_has_none():
     columns = calibrated(["age=0:120"], 1.0, None, "clamped-laplace")
     assert describe(columns, "keep")["columns"][0]["certificate"] is None
     assert "where values are missing" in describe(columns, "keep")["guarantee"]
+
+
+def test_the_guarantee_speaks_of_delta_where_there_is_one():
+    pure = calibrated(["age=0:120"], 1.0, None, "bounded-gaussian")
+    relaxed = calibrated(["age=0:120"], 1.0, 1e-6, "bounded-gaussian")
+    assert "delta" not in describe(pure, "error")["guarantee"]
+    assert "a further delta" in describe(relaxed, "error")["guarantee"]

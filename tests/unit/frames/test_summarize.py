@@ -226,3 +226,9 @@ def test_integers_decimals_and_narrow_floats_are_numbers() -> None:
         table = pl.DataFrame({"x": pl.Series([1, 2, 3], dtype=pl.Int64).cast(kind)})
         result = summarize(table, mean("x", 0, 4), rho=1e12)
         assert result["value"].item() == pytest.approx(2, abs=1e-4)
+
+
+def test_what_is_not_a_ledger_is_refused_by_name() -> None:
+    frame = pd.DataFrame({"age": [17.0, 41.0]})
+    with pytest.raises(ArgumentTypeError, match="ledger must be a Ledger, got str"):
+        summarize(frame, mean("age", 0, 120), epsilon=1.0, ledger="b.db", dataset="d")
