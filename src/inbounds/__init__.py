@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         CertificateError,
         InBoundsError,
         LedgerError,
+        MissingPackageError,
     )
     from inbounds.frames.privatize import privatize
     from inbounds.frames.summarize import summarize
@@ -57,6 +58,7 @@ __all__ = [
     "LInf",
     "Ledger",
     "LedgerError",
+    "MissingPackageError",
     "PerCoordinate",
     "PrivacyLoss",
     "audit",
@@ -82,6 +84,7 @@ _HOMES = {
         "CertificateError",
         "InBoundsError",
         "LedgerError",
+        "MissingPackageError",
     ),
     "inbounds.frames.privatize": ("privatize",),
     "inbounds.frames.summarize": ("summarize",),

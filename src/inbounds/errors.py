@@ -7,7 +7,8 @@
     ├── ArgumentTypeError   (also TypeError)        an argument is not of a kind we can read
     ├── CertificateError    (also ArithmeticError)  a claimed bound could not be proved
     ├── BudgetExceededError (also RuntimeError)     a dataset's privacy budget has no room left
-    └── LedgerError         (also RuntimeError)     a ledger is missing, unreadable or tampered with
+    ├── LedgerError         (also RuntimeError)     a ledger is missing, unreadable or tampered with
+    └── MissingPackageError (also ModuleNotFoundError)  a package of an extra is not installed
 
 Messages name the argument and what it must be. They never hold a private value.
 """
@@ -51,3 +52,7 @@ class BudgetExceededError(InBoundsError, RuntimeError):
 
 class LedgerError(InBoundsError, RuntimeError):
     """A ledger is missing, cannot be read or written, or was tampered with."""
+
+
+class MissingPackageError(InBoundsError, ModuleNotFoundError):
+    """An optional package is not installed; the message names it and the extra that brings it."""

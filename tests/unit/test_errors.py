@@ -18,6 +18,7 @@ EVERY_ERROR = [
         (errors.ArgumentTypeError, TypeError),
         (errors.CertificateError, ArithmeticError),
         (errors.LedgerError, RuntimeError),
+        (errors.MissingPackageError, ModuleNotFoundError),
     ],
 )
 def test_each_error_is_ours_and_the_fitting_builtin(

@@ -7,14 +7,16 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from sqlalchemy import Connection
-
+from inbounds._extra import optional
 from inbounds.accounting import schema
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered, text
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.store import Store
 from inbounds.errors import ArgumentError, BudgetExceededError, LedgerError
+
+with optional():
+    from sqlalchemy import Connection
 
 Costs = list[tuple[Cost, int]]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.loss import PrivacyLoss, pure_mu
 
@@ -31,7 +32,8 @@ def dp_event(loss: PrivacyLoss) -> DpEvent:
     >>> dp_event(PrivacyLoss.concentrated(0.1))
     ZCDpEvent(rho=0.1, xi=0.0)
     """
-    import dp_accounting  # noqa: PLC0415 - optional
+    with optional():
+        import dp_accounting  # noqa: PLC0415 - optional
 
     mu = min(loss.mu, pure_mu(loss.epsilon))
     if 0 < mu < math.inf:

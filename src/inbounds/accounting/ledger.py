@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from inbounds import _check
+from inbounds._extra import optional
+from inbounds.accounting.book import Book, budget_of
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Amount, Cost, Priced, as_float, total
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 from inbounds.loss import PrivacyLoss
-
-try:
-    from inbounds.accounting.book import Book, budget_of
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"Ledger needs the package {missing.name!r}.\nHint: pip install 'inbounds[ledger]'",
-        name=missing.name,
-    ) from missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,14 +174,10 @@ class Ledger:
         return budget_of(account).left(self._book.spent(account))
 
     def history(self, dataset: str) -> pd.DataFrame:
-        """Return `records` as a pandas data frame."""
-        try:
+        """Return `records` as a pandas data frame; needs pandas."""
+        with optional():
             import pandas as pd  # noqa: PLC0415 - optional
-        except ModuleNotFoundError as missing:
-            raise ModuleNotFoundError(
-                "history needs the package 'pandas'.\nHint: use records, or install pandas.",
-                name=missing.name,
-            ) from missing
+
         columns = ["when", "label", "mechanism", "releases", "epsilon", "delta", "rho"]
         return pd.DataFrame(self.records(dataset), columns=[*columns, "cumulative"])
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._check import Floats
+from inbounds._extra import optional
 from inbounds.loss import LARGEST, PrivacyLoss, Profile
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution
     >>> round(float(one.get_delta_for_epsilon(0.5)), 6)
     0.287649
     """
-    from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415 - optional
+    with optional():
+        from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # noqa: PLC0415 - optional
 
     most = math.ceil(_top(points) / step)
     epsilons = np.arange(-most, most + 1, dtype=np.float64) * step

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    ForeignKey,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    bindparam,
-    inspect,
-    select,
-)
-
+from inbounds._extra import optional
 from inbounds.accounting.chain import Charge, Opening, digest, tampered
+
+with optional():
+    from sqlalchemy import (
+        BigInteger,
+        Column,
+        Connection,
+        ForeignKey,
+        Integer,
+        MetaData,
+        Table,
+        Text,
+        bindparam,
+        inspect,
+        select,
+    )
 
 VERSION = 1
 

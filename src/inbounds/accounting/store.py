@@ -14,13 +14,24 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError as BadURLError
-from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
-
+from inbounds._extra import optional
 from inbounds.accounting import schema
 from inbounds.accounting.chain import digest
-from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError, MissingPackageError
+
+with optional():
+    from sqlalchemy import (
+        URL,
+        Connection,
+        Engine,
+        NullPool,
+        QueuePool,
+        create_engine,
+        event,
+        make_url,
+    )
+    from sqlalchemy.exc import ArgumentError as BadURLError
+    from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 _PATIENCE = 60.0  # seconds to wait for another process
 
@@ -87,7 +98,9 @@ class Store:
         if not (create or self.exists()):
             raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
         try:
-            with self._engine(create=create).connect() as connection:
+            with optional():  # which is where the driver is imported
+                engine = self._engine(create=create)
+            with engine.connect() as connection:
                 connection.execution_options(inbounds_writes=writes)
                 try:
                     with connection.begin():
@@ -98,10 +111,12 @@ class Store:
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             reason = str(getattr(error, "orig", None) or error).strip()
             raise LedgerError(f"the ledger at {self.shown} failed: {reason}.") from error
+        except MissingPackageError:
+            raise
         except ModuleNotFoundError as error:
             raise LedgerError(
-                f"the ledger at {self.shown} needs the package {error.name!r}.\n"
-                "Hint: pip install 'inbounds[ledger]'"
+                f"the ledger at {self.shown} needs the driver {error.name!r}.\n"
+                "Hint: write postgresql+psycopg:// for the driver of 'inbounds[ledger]'."
             ) from error
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import short
+from inbounds._extra import optional
 from inbounds.analysis.source import Source, bar, claim_of, pairs_of, plain, proved_epsilon
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -116,8 +117,9 @@ class Audit:
         return f"REFUTED: {found}, and the claim is {claim}."
 
     def __rich__(self) -> Table:
-        from rich.table import Table  # noqa: PLC0415 - optional
-        from rich.text import Text  # noqa: PLC0415 - as above
+        with optional():
+            from rich.table import Table  # noqa: PLC0415 - optional
+            from rich.text import Text  # noqa: PLC0415 - as above
 
         table = Table(title="Audit", show_header=False)
         table.add_column(style="bold", no_wrap=True)
@@ -139,7 +141,8 @@ class Audit:
         return table
 
     def __str__(self) -> str:
-        from rich.console import Console  # noqa: PLC0415 - optional
+        with optional():
+            from rich.console import Console  # noqa: PLC0415 - optional
 
         text = io.StringIO()
         Console(file=text, width=120).print(self)

@@ -11,6 +11,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import short
+from inbounds._extra import optional
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -130,7 +131,8 @@ class Comparison:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame."""
-        import pandas as pd  # noqa: PLC0415 - optional
+        with optional():
+            import pandas as pd  # noqa: PLC0415 - optional
 
         return pd.DataFrame(self.rows()).set_index("mechanism")
 
@@ -141,7 +143,8 @@ class Comparison:
         return comparison_figure(self)
 
     def __rich__(self) -> Table:
-        from rich.table import Table  # noqa: PLC0415 - optional
+        with optional():
+            from rich.table import Table  # noqa: PLC0415 - optional
 
         table = Table(title=self._title(), caption=self.advice())
         headings = (
@@ -169,7 +172,8 @@ class Comparison:
         return f"{self.domain!r}, {self.sensitivity!r}, {guarantee}"
 
     def __str__(self) -> str:
-        from rich.console import Console  # noqa: PLC0415 - optional
+        with optional():
+            from rich.console import Console  # noqa: PLC0415 - optional
 
         text = io.StringIO()
         Console(file=text, width=120).print(self)

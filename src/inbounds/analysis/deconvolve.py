@@ -14,6 +14,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
+from inbounds._extra import optional
 from inbounds.analysis.cells import Cells
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism, like
@@ -268,7 +269,8 @@ def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Flo
 def _tracked(draws: Floats, progress: bool) -> Iterable[Floats]:
     if not progress:
         return draws
-    from rich.console import Console  # noqa: PLC0415 - optional
-    from rich.progress import track  # noqa: PLC0415 - optional
+    with optional():
+        from rich.console import Console  # noqa: PLC0415 - optional
+        from rich.progress import track  # noqa: PLC0415 - optional
 
     return track(draws, "bootstrap", console=Console(stderr=True))

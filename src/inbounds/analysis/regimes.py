@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._check import Floats
+from inbounds._extra import optional
 from inbounds.analysis.compare import calibrations
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
@@ -138,8 +139,9 @@ def _grid(name: str, given: Iterable[float]) -> Floats:
 def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, int]]:
     cells: Iterable[tuple[int, int]] = list(np.ndindex(rows, columns))
     if progress:
-        from rich.console import Console  # noqa: PLC0415 - optional
-        from rich.progress import track  # noqa: PLC0415 - optional
+        with optional():
+            from rich.console import Console  # noqa: PLC0415 - optional
+            from rich.progress import track  # noqa: PLC0415 - optional
 
         cells = track(cells, description="Regimes", console=Console(stderr=True))
     yield from cells

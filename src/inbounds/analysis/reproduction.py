@@ -16,6 +16,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
+from inbounds._extra import optional
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -107,7 +108,8 @@ def table1_table(rows: Iterable[Table1Row]) -> Table:
     >>> table1_table(table1()).row_count
     7
     """
-    from rich.table import Table  # noqa: PLC0415 - optional
+    with optional():
+        from rich.table import Table  # noqa: PLC0415 - optional
 
     table = Table(
         title="Table 1: σ² needed for ε on Box([0, 1], [10, 9])",

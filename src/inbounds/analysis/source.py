@@ -13,6 +13,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
+from inbounds._extra import optional
 from inbounds.analysis.compare import epsilon_at
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -182,8 +183,9 @@ def bar(total: int, *, progress: bool) -> Iterator[Callable[[int], None]]:
     if not progress:
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415 - optional
-    from rich.progress import Progress  # noqa: PLC0415 - as above
+    with optional():
+        from rich.console import Console  # noqa: PLC0415 - optional
+        from rich.progress import Progress  # noqa: PLC0415 - as above
 
     with Progress(console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("Audit", total=total)

@@ -8,6 +8,9 @@ inbounds ...
 import sys
 from collections.abc import Sequence
 
+from inbounds._extra import optional
+from inbounds.errors import MissingPackageError
+
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 asked for wrongly.
@@ -25,8 +28,9 @@ def main(args: Sequence[str] | None = None) -> int:
             sys.stderr.write("Error: standard output must be open, and it is closed.\n")
         return 1
     try:
-        from inbounds.cli.app import run  # noqa: PLC0415 - needs the optional typer and rich
-    except ModuleNotFoundError as missing:
-        sys.stderr.write(f"Error: the inbounds command needs the package {missing.name!r}.\n")
+        with optional():
+            from inbounds.cli.app import run  # noqa: PLC0415 - needs the optional typer and rich
+    except MissingPackageError as missing:
+        sys.stderr.write(f"Error: {' '.join(str(missing).split())}\n")
         return 1
     return run(args)

@@ -66,7 +66,7 @@ def _explained(error: Exception) -> tuple[str, int]:
         where = f"{error.filename or full}: " if error.filename or full else ""
         message = f"{where}{error.strerror or type(error).__name__}."
     elif isinstance(error, ModuleNotFoundError):
-        message = f"this needs the package {error.name!r}, which cannot be imported."
+        message = f"the package {error.name!r} cannot be imported."
     else:  # its message may hold a value, so only its place is shown
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{Path(last.filename).name}, line {last.lineno}"

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-import narwhals as nw
-
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.fixed_point import Table, exact_sums, with_integers
 from inbounds.frames.moment import Moment
+
+with optional():
+    import narwhals as nw
 
 Key = tuple[Any, ...]
 Nulls = Literal["error", "skip"]

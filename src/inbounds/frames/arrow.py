@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
-
+from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, number_type
+
+with optional():
+    import pyarrow as pa
 
 _TYPES = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}

@@ -10,10 +10,13 @@ from itertools import chain
 from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
 
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError
+
+with optional():
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
 
 _BLOCK = 1 << 24  # bytes read together; types are inferred from the first of them
 _LONGEST_HEADER = 1 << 20

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames import csv_file
+
+with optional():
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Format = Literal["csv", "parquet", "arrow"]
 SUFFIXES: dict[str, Format] = {

@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
-
+from inbounds._extra import optional
 from inbounds.frames.moment import Moment
+
+with optional():
+    import narwhals as nw
 
 Table = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

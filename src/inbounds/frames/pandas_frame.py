@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, wrong_type
+
+with optional():
+    import pandas as pd
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
@@ -62,6 +65,7 @@ def _double(given: Any) -> Any:
     """Return the type of doubles in the family of a masked or Arrow type."""
     if not isinstance(given, pd.ArrowDtype):
         return pd.Float64Dtype()
-    import pyarrow as pa  # noqa: PLC0415 - only Arrow columns need it
+    with optional():
+        import pyarrow as pa  # noqa: PLC0415 - only Arrow columns need it
 
     return pd.ArrowDtype(pa.float64())

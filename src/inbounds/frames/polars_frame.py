@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
+from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, number_type
+
+with optional():
+    import polars as pl
 
 _TYPES = {
     f"{sign}Int{bits}": f"{sign}int{bits}".lower() for sign in ("", "U") for bits in (8, 16, 32, 64)

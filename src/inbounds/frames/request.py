@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 
 from inbounds import _check
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.aggregate import Key, Nulls
 from inbounds.frames.column import kind_of
 from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency
 from inbounds.frames.statistic import Statistic
+
+with optional():
+    import narwhals as nw
 
 NAMES = ("statistic", "column", "bin_lower", "bin_upper")
 """Columns of a summary that say what a row is about."""

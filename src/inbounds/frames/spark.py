@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from pyspark.sql.types import DoubleType, StructField, StructType
-
+from inbounds._extra import optional
 from inbounds.frames import arrow
 from inbounds.frames.column import Column, locate, number_type
+
+with optional():
+    from pyspark.sql.types import DoubleType, StructField, StructType
 
 _TYPES = {
     "tinyint": "int8",

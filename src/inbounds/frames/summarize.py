@@ -8,14 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-try:
-    import narwhals as nw
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"summarize needs the package {missing.name!r}.\nHint: pip install 'inbounds[frames]'",
-        name=missing.name,
-    ) from missing
-
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
@@ -25,6 +18,9 @@ from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open
 from inbounds.frames.statistic import Statistic
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
+
+with optional():
+    import narwhals as nw
 
 
 def summarize(
@@ -219,7 +215,8 @@ def _written(frame: Any, request: Request, released: Released) -> Any:
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     native = nw.from_native(frame)
     if native.implementation.is_pyspark():
-        import pyarrow as pa  # noqa: PLC0415 - Spark's own way from Python needs it
+        with optional():
+            import pyarrow as pa  # noqa: PLC0415 - Spark's own way from Python needs it
 
         return frame.sparkSession.createDataFrame(pa.table(columns))
     eager = isinstance(native, nw.DataFrame) or native.implementation.is_polars()

@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.errors import InBoundsError
+from inbounds._extra import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LineStyle = str | tuple[int, tuple[int, ...]]
-
-
-class MissingMatplotlibError(InBoundsError, ImportError):
-    """A figure was asked for, and matplotlib is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +66,10 @@ def blank(width: float, height: float) -> Figure:
     >>> blank(4, 3).get_size_inches().tolist()
     [4.0, 3.0]
     """
-    try:
+    with optional():
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - optional
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-    except ImportError as error:
-        raise MissingMatplotlibError(
-            "Figures need matplotlib, which is not installed.\nHint: pip install 'inbounds[plots]'"
-        ) from error
+
     figure = Figure(figsize=(width, height), dpi=120, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     return figure

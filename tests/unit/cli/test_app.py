@@ -71,7 +71,10 @@ def test_main_says_which_package_is_missing(capsys, monkeypatch):
     monkeypatch.delitem(sys.modules, "inbounds.cli.app")
     monkeypatch.setitem(sys.modules, "typer", None)
     assert main(["--version"]) == 1
-    assert capsys.readouterr().err == "Error: the inbounds command needs the package 'typer'.\n"
+    assert capsys.readouterr().err == (
+        "Error: this needs the package typer, which is not installed. "
+        "Hint: pip install 'inbounds[cli]'\n"
+    )
 
 
 def test_help_loads_no_numerical_library():

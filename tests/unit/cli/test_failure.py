@@ -30,7 +30,7 @@ def raiser(error):
         (
             ModuleNotFoundError("no", name="matplotlib"),
             1,
-            "this needs the package 'matplotlib', which cannot be imported.",
+            "the package 'matplotlib' cannot be imported.",
         ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
