@@ -295,7 +295,7 @@ def main() -> None:
             function()
             outcome = None
         except ModuleNotFoundError as error:
-            outcome = str(error)
+            outcome = " ".join(str(error).split())
         report[name] = {"needs": packages, "outcome": outcome}
     needed = {package for packages, _ in USES.values() for package in packages}
     installed = [name for name in sorted(needed) if importlib.util.find_spec(name)]
