@@ -33,8 +33,33 @@ _CAPTION = f"caption-side: top; {_WORDS} {_BOLD} color: inherit; padding: 0.25em
 _NOTE = f"{_WORDS} color: inherit; opacity: 0.85; margin: 0; padding: 0.25em 0.75em;"
 
 
+class HasHtml:
+    """What a notebook shows of a class that has `_table`."""
+
+    __slots__ = ()
+
+    def _table(self) -> Table:
+        """Return what is to be shown: nothing private, and nothing that takes long."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+class Printed(HasHtml):
+    """A class that is printed as its table, with rich or without."""
+
+    __slots__ = ()
+
+    def __rich__(self) -> RichTable:
+        return self._table().rich()
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Printed):
     """Rows of strings under a title; the first cell of a row says what the row is.
 
     Attributes
@@ -158,8 +183,8 @@ class Table:
             table.add_row(*(Text(_clean(cell)) for cell in row))
         return table
 
-    def __str__(self) -> str:
-        return self.text()
+    def _table(self) -> Table:
+        return self
 
     @property
     def _columns(self) -> int:
@@ -192,31 +217,6 @@ class Table:
                 for k, (text, width) in enumerate(zip(texts, widths, strict=True))
             ]
             yield _GAP.join(padded).rstrip()
-
-
-class HasHtml:
-    """What a notebook shows of a class that has `_table`."""
-
-    __slots__ = ()
-
-    def _table(self) -> Table:
-        """Return what is to be shown: nothing private, and nothing that takes long."""
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-
-class Printed(HasHtml):
-    """A class that is printed as its table, with rich or without."""
-
-    __slots__ = ()
-
-    def __rich__(self) -> RichTable:
-        return self._table().rich()
-
-    def __str__(self) -> str:
-        return self._table().text()
 
 
 def _row(row: tuple[str, ...], aligned: list[str]) -> str:
