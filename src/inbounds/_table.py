@@ -23,10 +23,12 @@ _LABEL = 24  # a first column up to this wide is not wrapped on a screen
 _STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # of direction
 _INHERIT = "color: inherit; background: transparent;"
 _RULE = "border: 0; border-bottom: 1px solid rgba(128, 128, 128, 0.4);"
+_STRONG_RULE = "border: 0; border-bottom: 1px solid currentColor;"
 _CELL = f"{_INHERIT} {_RULE} padding: 0.25em 0.75em; vertical-align: top;"
 _WORDS = "text-align: left; white-space: normal;"
 _NUMBERS = "text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums;"
 _BOLD = "font-weight: 600;"
+_HEAD = f"{_STRONG_RULE} {_BOLD}"
 _FRAME = "overflow-x: auto; color: inherit;"
 _TABLE = f"{_INHERIT} border-collapse: collapse; border: 0; margin: 0.25em 0;"
 _CAPTION = f"caption-side: top; {_WORDS} {_BOLD} color: inherit; padding: 0.25em 0.75em;"
@@ -141,7 +143,7 @@ class Table(Printed):
         head = ""
         if self.headings:
             cells = zip(self.headings, aligned, strict=True)
-            inner = "".join(_cell("th", text, f"{style} {_BOLD}", "col") for text, style in cells)
+            inner = "".join(_cell("th", text, f"{style} {_HEAD}", "col") for text, style in cells)
             head = f"<thead>\n<tr>{inner}</tr>\n</thead>\n"
         body = "".join(f"<tr>{_row(row, aligned)}</tr>\n" for row in self.rows)
         note = f'<p style="{_NOTE}">{escape(_clean(self.caption))}</p>\n' if self.caption else ""

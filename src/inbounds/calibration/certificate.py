@@ -128,11 +128,13 @@ class Certificate(Printed):
         return sum(row.count for row in self.rows if _is_real(row.count))  # may be anything yet
 
     def _table(self) -> Table:
-        norm = "none" if self.order is None else f"l{quoted(self.order)} ≤ {quoted(self.radius)}"
+        norm = (
+            "no bound" if self.order is None else f"l{quoted(self.order)} ≤ {quoted(self.radius)}"
+        )
         facts = {
             "pure ε, at most": quoted(self.epsilon),
             "noise": f"{str(self.law)[:80]}, truncated",
-            "coordinates": f"{self._dimension():,}, of {len(self.rows):,} kinds",
+            "coordinates": f"{self._dimension():,} ({len(self.rows):,} distinct)",
             "norm of a change": norm,
             "precision": f"{quoted(self.precision)} bits",
         }

@@ -50,7 +50,9 @@ def overview(mechanism: Mechanism) -> Table:
         ("RMSE in the middle", _rmse(mechanism, middle)),
         ("RMSE at a bound", _rmse(mechanism, np.asarray(box.lower))),
     ]
-    note = "" if box.is_interval else "RMSE: over all coordinates, with all of them there."
+    note = (
+        "" if box.is_interval else "RMSE: the root of the mean squared error over the coordinates."
+    )
     return Table.of_facts(type(mechanism).__name__, facts, note)
 
 

@@ -60,7 +60,7 @@ class Query(HasHtml):
         object.__setattr__(self, "sensitivity", sensitivity)
 
     def _table(self) -> Table:
-        name = self.name if isinstance(self.name, str) else ", ".join(self.name)
+        name = ", ".join(map(str, self.name)) if isinstance(self.name, tuple) else str(self.name)
         facts = [("asks", name), ("box", repr(self.box)), ("sensitivity", repr(self.sensitivity))]
         return Table.of_facts("Query", facts, "The value is private and never shown.")
 
