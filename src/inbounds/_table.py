@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from operator import gt
 from typing import TYPE_CHECKING, Self
 
 from inbounds._extra import optional
@@ -23,18 +24,45 @@ _LABEL = 24  # a first column up to this wide is not wrapped on a screen
 _STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # of direction
 _INHERIT = "color: inherit; background: transparent;"
 _RULE = "border: 0; border-bottom: 1px solid rgba(128, 128, 128, 0.4);"
+_STRONG_RULE = "border: 0; border-bottom: 1px solid currentColor;"
 _CELL = f"{_INHERIT} {_RULE} padding: 0.25em 0.75em; vertical-align: top;"
 _WORDS = "text-align: left; white-space: normal;"
 _NUMBERS = "text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums;"
 _BOLD = "font-weight: 600;"
+_HEAD = f"{_STRONG_RULE} {_BOLD}"
 _FRAME = "overflow-x: auto; color: inherit;"
 _TABLE = f"{_INHERIT} border-collapse: collapse; border: 0; margin: 0.25em 0;"
 _CAPTION = f"caption-side: top; {_WORDS} {_BOLD} color: inherit; padding: 0.25em 0.75em;"
 _NOTE = f"{_WORDS} color: inherit; opacity: 0.85; margin: 0; padding: 0.25em 0.75em;"
 
 
+class HasHtml:
+    """What a notebook shows of a class that has `_table`."""
+
+    __slots__ = ()
+
+    def _table(self) -> Table:
+        """Return what is to be shown: nothing private, and nothing that takes long."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+class Printed(HasHtml):
+    """A class that is printed as its table, with rich or without."""
+
+    __slots__ = ()
+
+    def __rich__(self) -> RichTable:
+        return self._table().rich()
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Printed):
     """Rows of strings under a title; the first cell of a row says what the row is.
 
     Attributes
@@ -116,7 +144,7 @@ class Table:
         head = ""
         if self.headings:
             cells = zip(self.headings, aligned, strict=True)
-            inner = "".join(_cell("th", text, f"{style} {_BOLD}", "col") for text, style in cells)
+            inner = "".join(_cell("th", text, f"{style} {_HEAD}", "col") for text, style in cells)
             head = f"<thead>\n<tr>{inner}</tr>\n</thead>\n"
         body = "".join(f"<tr>{_row(row, aligned)}</tr>\n" for row in self.rows)
         note = f'<p style="{_NOTE}">{escape(_clean(self.caption))}</p>\n' if self.caption else ""
@@ -158,8 +186,8 @@ class Table:
             table.add_row(*(Text(_clean(cell)) for cell in row))
         return table
 
-    def __str__(self) -> str:
-        return self.text()
+    def _table(self) -> Table:
+        return self
 
     @property
     def _columns(self) -> int:
@@ -175,11 +203,26 @@ class Table:
         ]
 
     def _widths(self, width: int) -> list[int]:
-        """Return how wide each column may be, the widest made narrower until all fit."""
+        """Return how wide each column may be: those that can wrap are made narrower until all fit.
+
+        Words are broken only where wrapping between them is not enough.
+        """
         widths = self._natural()
-        while sum(widths) + len(_GAP) * (len(widths) - 1) > width and max(widths) > _NARROWEST:
-            widths[widths.index(max(widths))] -= 1
+        for least in (self._longest_words(), [_NARROWEST] * len(widths)):
+            excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+            while excess > 0 and any(map(gt, widths, least)):
+                room = [now if now > low else 0 for now, low in zip(widths, least, strict=True)]
+                widths[room.index(max(room))] -= 1
+                excess -= 1
         return widths
+
+    def _longest_words(self) -> list[int]:
+        """Return the width of the longest word in each column."""
+        every = [self.headings, *self.rows] if self.headings else self.rows
+        return [
+            max(_width(word) for cell in column for word in (_clean(cell).split() or [""]))
+            for column in zip(*every, strict=True)
+        ]
 
     def _lines(self, row: tuple[str, ...], widths: list[int]) -> Iterator[str]:
         cells = [_wrapped(_clean(cell), width) for cell, width in zip(row, widths, strict=True)]
@@ -192,31 +235,6 @@ class Table:
                 for k, (text, width) in enumerate(zip(texts, widths, strict=True))
             ]
             yield _GAP.join(padded).rstrip()
-
-
-class HasHtml:
-    """What a notebook shows of a class that has `_table`."""
-
-    __slots__ = ()
-
-    def _table(self) -> Table:
-        """Return what is to be shown: nothing private, and nothing that takes long."""
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-
-class Printed(HasHtml):
-    """A class that is printed as its table, with rich or without."""
-
-    __slots__ = ()
-
-    def __rich__(self) -> RichTable:
-        return self._table().rich()
-
-    def __str__(self) -> str:
-        return self._table().text()
 
 
 def _row(row: tuple[str, ...], aligned: list[str]) -> str:

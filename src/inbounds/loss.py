@@ -14,6 +14,7 @@ from typing import Any, Self
 from scipy.special import erfinv, ndtri
 
 from inbounds import _check
+from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError
 
 LARGEST = 512.0
@@ -29,7 +30,7 @@ Profile = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PrivacyLoss:
+class PrivacyLoss(HasHtml):
     """Upper bounds on the privacy loss of one release, all of them true at once.
 
     Attributes
@@ -118,6 +119,21 @@ class PrivacyLoss:
             return cls(epsilon, mu, rho, points)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ArgumentError("text must be a privacy loss written by to_json.") from None
+
+    def _table(self) -> Table:
+        facts = [
+            (label, f"{number:.6g}")
+            for label, number in (
+                ("pure ε", self.epsilon),
+                ("μ (GDP)", self.mu),
+                ("ρ (zCDP)", self.rho),
+            )
+        ]
+        points = f"{len(self.profile)} points"
+        if self.profile:
+            (_, first), (last, delta) = self.profile[0], self.profile[-1]
+            points += f": δ from {first:.6g} at ε = 0 to {delta:.6g} at ε = {last:.6g}"
+        return Table.of_facts("Privacy loss", [*facts, ("profile", points)])
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{key}={getattr(self, key)!r}" for key in ("epsilon", "mu", "rho"))

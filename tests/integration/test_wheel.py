@@ -18,7 +18,8 @@ import pytest
 
 import inbounds
 from inbounds._extra import PACKAGES
-from tests.integration import surface
+
+from . import surface
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

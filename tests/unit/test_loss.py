@@ -162,3 +162,13 @@ def test_json_of_anything_else_is_refused(text: str) -> None:
 def test_a_loss_that_cannot_be_is_refused(fields: tuple[float, float, float, tuple[()]]) -> None:
     with pytest.raises(ArgumentError, match="must be"):
         PrivacyLoss(*fields)
+
+
+def test_a_notebook_shows_the_bounds_and_the_ends_of_the_profile():
+    rows = dict(PrivacyLoss.pure(0.5)._table().rows)
+    assert rows["pure ε"] == "0.5"
+    assert rows["profile"].startswith("65 points: δ from 0.24")
+    assert rows["profile"].endswith("to 0 at ε = 0.5")
+    assert dict(PrivacyLoss.concentrated(0.5)._table().rows)["profile"] == "0 points"
+    assert "<caption" in PrivacyLoss.pure(0.5)._repr_html_()
+    assert str(PrivacyLoss.pure(0.5)) == repr(PrivacyLoss.pure(0.5))

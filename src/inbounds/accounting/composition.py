@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 from inbounds import _check
+from inbounds._table import Printed, Table
 from inbounds.accounting import pld
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -32,6 +33,7 @@ Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
 _CLOSE = 1e-12  # relative: where the search for an epsilon stops
 _MOST = 10**15  # releases alike
 _UP = 1 + 2.0**-45  # covers the rounding of sums
+_SHOWN = (1e-6, 1e-9)  # deltas at which the table shows epsilon
 
 
 class Describes(Protocol):
@@ -43,7 +45,7 @@ class Describes(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Composition:
+class Composition(Printed):
     """The cost of several releases together.
 
     Attributes
@@ -135,6 +137,16 @@ class Composition:
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
         total = math.fsum(n * cost(loss) for loss, n in self.losses)
         return total if sum(n for _, n in self.losses) == 1 else total * _UP
+
+    def _table(self) -> Table:
+        totals = (("pure ε", self.pure), ("ρ (zCDP)", self.rho), ("μ (GDP)", self.gdp))
+        facts = [("releases", f"{sum(n for _, n in self.losses):,}")]
+        facts += [(name, f"{number:.6g}") for name, number in totals]
+        quick = [curve for bound, curve in self._curves().items() if bound != "PLD"]
+        for delta in _SHOWN:
+            epsilon = min(_least(curve, delta, self.pure) for curve in quick) if self.pure else 0.0
+            facts.append((f"ε at δ = {delta:g}, at most", f"{epsilon:.6g}"))
+        return Table.of_facts("Composition", facts, "epsilon(delta) has the smallest known bound.")
 
     def __len__(self) -> int:
         return sum(n for _, n in self.losses)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
+from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss
 
@@ -40,7 +41,7 @@ class Priced(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Amount:
+class Amount(HasHtml):
     """An amount of privacy: epsilon, epsilon at a delta, or rho; None where it does not apply.
 
     Examples
@@ -57,6 +58,10 @@ class Amount:
         """Return what applies, by name."""
         named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         return {name: value for name, value in named.items() if value is not None}
+
+    def _table(self) -> Table:
+        facts = [(name, repr(value)) for name, value in self.stated().items()]
+        return Table.of_facts(type(self).__name__, facts)
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self.stated().items())

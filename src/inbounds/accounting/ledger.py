@@ -16,6 +16,7 @@ from inbounds.accounting.book import Book, budget_of
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Amount, Cost, Priced, as_float, total
+from inbounds.accounting.overview import overview
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 from inbounds.loss import PrivacyLoss
@@ -236,6 +237,10 @@ class Ledger:
     def __reduce__(self) -> tuple[object, ...]:
         """Copy by place; the copy checks the history again."""
         return partial(type(self), create=self._create), (self._book.store.place,)
+
+    def _repr_html_(self) -> str | None:
+        table = overview(self._book)
+        return None if table is None else table.html()
 
     def __repr__(self) -> str:
         return f"Ledger({self._book.store.shown!r})"

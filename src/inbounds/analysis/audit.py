@@ -8,7 +8,6 @@ Proof: docs/proofs/audit.md.
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import short
-from inbounds._extra import optional
+from inbounds._table import Printed, Table
 from inbounds.analysis.source import Source, bar, claim_of, pairs_of, plain, proved_epsilon
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -28,7 +27,6 @@ from inbounds.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
 _FEWEST = 1000
 _EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
@@ -36,7 +34,7 @@ _BINS = 80
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Audit:
+class Audit(Printed):
     """What counted releases prove about epsilon, beside what is claimed. `print` shows the table.
 
     Attributes
@@ -116,37 +114,24 @@ class Audit:
             return f"Not refuted: {found}; the claim is {claim}."
         return f"REFUTED: {found}, and the claim is {claim}."
 
-    def __rich__(self) -> Table:
-        with optional():
-            from rich.table import Table  # noqa: PLC0415 - optional
-            from rich.text import Text  # noqa: PLC0415 - as above
-
-        table = Table(title="Audit", show_header=False)
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column()
-        table.add_row("mechanism", Text(self.mechanism))
-        table.add_row("claimed", f"ε ≤ {self.claimed_epsilon:.10g} at δ = {self.delta:g}")
+    def _table(self) -> Table:
+        facts = [
+            ("mechanism", self.mechanism),
+            ("claimed", f"ε ≤ {self.claimed_epsilon:.10g} at δ = {self.delta:g}"),
+        ]
         if self.certificate_epsilon is not None:
             proved = f"pure ε ≤ {self.certificate_epsilon:.10g}, in ball arithmetic"
-            table.add_row("proved", proved)
-        table.add_row(
-            "measured", f"ε ≥ {self.epsilon_lower:.6g}, confidence {self.confidence:.12g}"
-        )
-        table.add_row("values", Text(" and ".join(map(_shown, self.pair))))
-        table.add_row("event", Text(str(self.event)))
-        shares = (f"{count:,} of {self.trials:,}" for count in self.counts)
-        table.add_row("answers in it", " and ".join(shares))
-        table.add_row("releases drawn", f"{self.releases:,}")
-        table.add_row("verdict", self.verdict())
-        return table
-
-    def __str__(self) -> str:
-        with optional():
-            from rich.console import Console  # noqa: PLC0415 - optional
-
-        text = io.StringIO()
-        Console(file=text, width=120).print(self)
-        return text.getvalue()
+            facts.append(("proved", proved))
+        fractions = (f"{count:,} of {self.trials:,}" for count in self.counts)
+        facts += [
+            ("measured", f"ε ≥ {self.epsilon_lower:.6g}, confidence {self.confidence:.12g}"),
+            ("values", " and ".join(map(_shown, self.pair))),
+            ("event", str(self.event)),
+            ("outputs in it", " and ".join(fractions)),
+            ("releases drawn", f"{self.releases:,}"),
+            ("verdict", self.verdict()),
+        ]
+        return Table.of_facts("Audit", facts)
 
     def __repr__(self) -> str:
         state = "passed" if self.passed else "REFUTED"

@@ -15,6 +15,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._check import Floats
 from inbounds._extra import optional
+from inbounds._table import Printed, Table
 from inbounds.analysis.cells import Cells
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism, like
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 _FINEST = 1 << 12  # bins: their matrix grows with the square
 _MANY = 1 << 20
+_QUICK = 1000  # resampled columns whose intervals are shown
 Statistic = Literal["mean", "variance", "median"] | float
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Deconvolution:
+class Deconvolution(Printed):
     """A distribution of true values: `weights` on the cells between `edges`, even within a cell.
 
     Attributes
@@ -153,6 +155,21 @@ class Deconvolution:
 
     def _quantile(self, level: Floats, weights: Floats) -> Any:
         return np.interp(level, _cumulative(weights), self.edges)
+
+    def _table(self) -> Table:
+        facts = [("mechanism", repr(self.mechanism)), ("outputs read", f"{self.count:,}")]
+        for name in ("mean", "median", "variance"):
+            text = f"{float(self._statistic(name, self.weights)):.6g}"
+            if 2 <= len(self.replicates) <= _QUICK:
+                low, high = self.interval(name, 0.95)
+                text += f" (95 % interval {low:.6g} to {high:.6g})"
+            facts.append((name, text))
+        facts += [
+            ("standard deviation", f"{self.variance**0.5:.6g}"),
+            ("cells", f"{len(self.weights)}, from {self.edges[0]:g} to {self.edges[-1]:g}"),
+            ("bootstrap", f"{len(self.replicates)} columns"),
+        ]
+        return Table.of_facts("Distribution of the true values", facts)
 
     def __repr__(self) -> str:
         shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from inbounds import _check
 from inbounds._check import Floats
 from inbounds._extra import optional
+from inbounds._table import Printed, Table
 from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
@@ -30,7 +31,7 @@ _MOST_COORDINATES = 10**5
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Regimes:
+class Regimes(Printed):
     """Average RMSE of every mechanism at the same guarantee, on a grid.
 
     Attributes
@@ -76,6 +77,17 @@ class Regimes:
         from inbounds.plots.regimes import regimes_figure  # noqa: PLC0415 - optional
 
         return regimes_figure([self])
+
+    def _table(self) -> Table:
+        rows = zip(self.epsilons, self.best.tolist(), strict=True)
+        return Table(
+            f"Least average RMSE at δ = {self.delta:g}, dimension {self.dimension}",
+            ("ε", *(f"{float(f'{100 * share:.2g}'):g}" for share in self.shares)),
+            tuple((f"{epsilon:.3g}", *map(_initials, names)) for epsilon, names in rows),
+            caption="Columns: sensitivity in percent of the width. "
+            "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
+            numbers=tuple(range(self.shares.size + 1)),
+        )
 
     def __repr__(self) -> str:
         rows, columns = self.epsilons.size, self.shares.size
@@ -127,6 +139,10 @@ def regimes(
         for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
             rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
+
+
+def _initials(name: str) -> str:
+    return "".join(filter(str.isupper, name))
 
 
 def _grid(name: str, given: Iterable[float]) -> Floats:

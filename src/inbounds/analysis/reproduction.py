@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
-from inbounds._extra import optional
+from inbounds._table import Table
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -24,7 +24,6 @@ from inbounds.sensitivity import L2, PerCoordinate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
 BOX = Box(np.array([0.0, 1.0]), np.array([10.0, 9.0]))
 EACH = PerCoordinate(np.array([4.0, 2.0]))
@@ -101,38 +100,32 @@ def _square(mechanism: BoundedGaussian) -> float:
 
 
 def table1_table(rows: Iterable[Table1Row]) -> Table:
-    """Lay the rows out for rich to print.
+    """Lay the rows out: to print, for rich, or for a notebook to show.
 
     Examples
     --------
-    >>> table1_table(table1()).row_count
-    7
+    >>> print(table1_table(table1()).title)
+    Table 1: σ² needed for ε on Box([0, 1], [10, 9])
     """
-    with optional():
-        from rich.table import Table  # noqa: PLC0415 - optional
-
-    table = Table(
-        title="Table 1: σ² needed for ε on Box([0, 1], [10, 9])",
-        caption="percentages: how far σ² is below Liu's",
-    )
     headings = (
-        *("ε", "Liu", "paper", "", "exact, l2 ball", "", "exact, per coordinate"),
-        "ε the paper's σ gives",
+        *("ε", "Liu", "paper", "paper below Liu", "exact, l2 ball", "exact below Liu"),
+        *("exact, per coordinate", "ε the paper's σ gives"),
     )
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(
+    cells = tuple(
+        (
             f"{row.epsilon:g}",
             f"{row.liu:.1f}",
             f"{row.paper:.1f}",
-            f"-{row.paper_below_liu:.1f} %",
+            f"{row.paper_below_liu:.1f} %",
             f"{row.exact:.1f}",
-            f"-{row.exact_below_liu:.1f} %",
+            f"{row.exact_below_liu:.1f} %",
             f"{row.exact_per_coordinate:.1f}",
             f"{row.paper_epsilon:.4f}",
         )
-    return table
+        for row in rows
+    )
+    title = "Table 1: σ² needed for ε on Box([0, 1], [10, 9])"
+    return Table(title, headings, cells, numbers=tuple(range(len(headings))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,8 @@ from typing import Any, Literal
 import numpy as np
 from flint import acb, arb, ctx
 
-from inbounds._check import Floats
+from inbounds._check import Floats, quoted
+from inbounds._table import Printed, Table
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
 
@@ -48,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Certificate:
+class Certificate(Printed):
     """A proof, in numbers, that the mechanism's pure epsilon is at most `epsilon`.
 
     Attributes
@@ -123,12 +124,25 @@ class Certificate:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ArgumentError("text must be a certificate written by to_json.") from None
 
-    def __repr__(self) -> str:
-        counts = [row.count for row in self.rows if _is_real(row.count)]  # may be anything yet
-        return (
-            f"Certificate(epsilon={self.epsilon!r}, precision={self.precision}, "
-            f"dimension={sum(counts)})"
+    def _dimension(self) -> int:
+        return sum(row.count for row in self.rows if _is_real(row.count))  # may be anything yet
+
+    def _table(self) -> Table:
+        norm = (
+            "no bound" if self.order is None else f"l{quoted(self.order)} ≤ {quoted(self.radius)}"
         )
+        facts = {
+            "pure ε, at most": quoted(self.epsilon),
+            "noise": f"{str(self.law)[:80]}, truncated",
+            "coordinates": f"{self._dimension():,} ({len(self.rows):,} distinct)",
+            "norm of a change": norm,
+            "precision": f"{quoted(self.precision)} bits",
+        }
+        return Table.of_facts("Certificate", facts.items(), "check() proves the bound again.")
+
+    def __repr__(self) -> str:
+        bound = f"epsilon={self.epsilon!r}, precision={self.precision}"
+        return f"Certificate({bound}, dimension={self._dimension()})"
 
 
 def _is_real(number: object) -> bool:

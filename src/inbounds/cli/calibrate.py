@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
 
@@ -178,39 +179,28 @@ def describe(
     }
 
 
-def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Any:
-    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
-
-    table = Table(title=f"{type(mechanism).__name__} on {mechanism.domain!r}", show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
+def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
     asked = ", ".join(f"{key} = {value:g}" for key, value in facts["requested"].items())
+    labels = {"pure_epsilon": "true ε (pure)", "epsilon_at_delta": "true ε at δ", "rho": "true ρ"}
     error, span = facts["error"], facts["interval_95_at_middle"]
-    table.add_row("asked for", f"{asked}, sensitivity {facts['sensitivity']}")
-    table.add_row(f"{mechanism._scale_name} (scale)", _number(facts["scale"]))
-    for key, label in (
-        ("pure_epsilon", "true ε (pure)"),
-        ("epsilon_at_delta", "true ε at δ"),
-        ("rho", "true ρ"),
-    ):
-        if key in facts:
-            table.add_row(label, f"{facts[key]:.10g}")
-    table.add_row(
-        "RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"
-    )
-    useful = "" if facts["beats_the_middle"] else ": better than this mechanism, and free"
-    table.add_row(
-        "middle of the box",
-        f"RMSE {facts['middle_of_the_box_rmse']:.6g}, whatever the data{useful}",
-    )
-    table.add_row("bias", f"{error['worst_bias']:.6g} at worst")
-    table.add_row("answers at a bound", f"{error['bound_mass']:.1%} at worst")
     ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
     text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
     text += ", …" * (mechanism.domain.dimension > _SHOWN)
-    table.add_row("95 % of answers", f"{text}, to a value of {_number(span['value'])}")
-    table.add_row(*_certified(facts))
-    return table
+    useful = "whatever the data"
+    if not facts["beats_the_middle"]:
+        useful += ": less than this mechanism has, at no cost of privacy"
+    rows = [
+        ("asked for", f"{asked}, sensitivity {facts['sensitivity']}"),
+        (f"{mechanism._scale_name} (scale)", _number(facts["scale"])),
+        *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
+        ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
+        ("middle of the box", f"RMSE {facts['middle_of_the_box_rmse']:.6g}, {useful}"),
+        ("bias", f"{error['worst_bias']:.6g} at worst"),
+        ("outputs at a bound", f"{error['bound_mass']:.1%} at worst"),
+        ("95 % of outputs", f"{text}, for a value of {_number(span['value'])}"),
+        _certified(facts),
+    ]
+    return Table.of_facts(f"{type(mechanism).__name__} on {mechanism.domain!r}", rows)
 
 
 def _certified(facts: dict[str, Any]) -> tuple[str, str]:

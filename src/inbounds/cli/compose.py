@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError, in_options
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -216,14 +217,8 @@ def describe(together: Composition, delta: float) -> dict[str, Any]:
     }
 
 
-def _table(facts: dict[str, Any]) -> Any:
-    from rich.table import Table  # noqa: PLC0415 - only where there is a screen
-
+def _table(facts: dict[str, Any]) -> Table:
     releases = f"{facts['releases']} release" + "s" * (facts["releases"] != 1)
-    table = Table(title=f"{releases} together, at δ = {facts['delta']:g}")
-    table.add_column("bound", style="bold", no_wrap=True)
-    table.add_column("ε", justify="right")
-    table.add_column("from")
     origin = {
         "basic": f"pure ε, added up: {facts['pure_epsilon']:.6g}",
         "optimal pure": "the best that pure ε alone allows",
@@ -231,10 +226,12 @@ def _table(facts: dict[str, Any]) -> Any:
         "GDP": f"μ, its squares added up: μ = {facts['mu']:.6g}",
         "PLD": "profiles of δ, convolved",
     }
-    for bound, epsilon in sorted(facts["epsilons"].items(), key=lambda item: item[1]):
-        mark = " ← the cost" if bound == facts["best"] else ""
-        table.add_row(bound, f"{epsilon:.6g}", origin[bound] + mark)
-    return table
+    rows = tuple(
+        (bound, f"{epsilon:.6g}", origin[bound] + " ← the cost" * (bound == facts["best"]))
+        for bound, epsilon in sorted(facts["epsilons"].items(), key=lambda item: item[1])
+    )
+    title = f"{releases} together, at δ = {facts['delta']:g}"
+    return Table(title, ("bound", "ε", "from"), rows, numbers=(1,))
 
 
 def _draw(releases: list[Any], delta: float, plot: Any) -> None:

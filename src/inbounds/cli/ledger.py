@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
 
@@ -29,6 +30,7 @@ Place = Annotated[
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
 Epsilon = Annotated[float | None, typer.Option(help="Epsilon, pure without --delta.")]
 Delta = Annotated[float | None, typer.Option(help="Delta that goes with --epsilon.")]
+_NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
 Rho = Annotated[float | None, typer.Option(help="Zero-concentrated, in place of --epsilon.")]
 
 
@@ -79,7 +81,7 @@ def show(
     else:
         columns = ("dataset", "budget", "remaining")
         shown = [{name: _text(fact[name]) for name in columns} for fact in facts]
-        output.show(_table(columns, shown))
+        output.show(_table("Budgets", columns, shown))
 
 
 @app.command(
@@ -92,7 +94,7 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
         output.show_json(records)
     else:
         columns = ("when", "label", "mechanism", "releases", "epsilon", "delta", "rho")
-        output.show(_table((*columns, "cumulative"), records))
+        output.show(_table(f"History of {dataset}", (*columns, "cumulative"), records))
 
 
 @app.command(
@@ -183,11 +185,7 @@ def _text(fact: Any) -> str:
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
-def _table(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Any:
-    from rich.table import Table  # noqa: PLC0415 - help and --json go without
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    table = Table(*columns)
-    for row in rows:
-        table.add_row(*(Text(_text(row[name])) for name in columns))  # labels hold no markup
-    return table
+def _table(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Table:
+    cells = tuple(tuple(_text(row[name]) for name in columns) for row in rows)
+    numbers = tuple(k for k, name in enumerate(columns) if name in _NUMBERS)
+    return Table(title, columns, cells, numbers=numbers)

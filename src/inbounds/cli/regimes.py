@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from inbounds.cli import arguments, output
-
-if TYPE_CHECKING:
-    from inbounds.analysis.regimes import Regimes
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -43,21 +40,4 @@ def regimes(
         names = ("delta", "dimension", "shares", "epsilons", "names", "rmse", "best", "margin")
         output.show_json({name: getattr(result, name) for name in names})
     else:
-        output.show(_table(result))
-
-
-def _table(result: Regimes) -> Any:
-    from rich.box import SIMPLE  # noqa: PLC0415 - only where there is a screen
-    from rich.table import Table  # noqa: PLC0415 - as above
-
-    table = Table(
-        title=f"Least average RMSE at δ = {result.delta:g}, dimension {result.dimension}",
-        caption="Columns: sensitivity in percent of the width. "
-        "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
-        box=SIMPLE,
-    )
-    for heading in ("ε", *(f"{float(f'{100 * share:.2g}'):g}" for share in result.shares)):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for epsilon, row in zip(result.epsilons, result.best.tolist(), strict=True):
-        table.add_row(f"{epsilon:.3g}", *("".join(filter(str.isupper, name)) for name in row))
-    return table
+        output.show(result)

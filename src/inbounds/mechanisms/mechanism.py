@@ -10,11 +10,13 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats, short
+from inbounds._table import HasHtml, Table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
 from inbounds.mechanisms.column import open_column
 from inbounds.mechanisms.guarantee import check_box, check_order
+from inbounds.mechanisms.overview import overview
 from inbounds.numerics.clamped import Noise
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
@@ -23,7 +25,7 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(ABC):
+class Mechanism(HasHtml, ABC):
     """Noise of one scale per coordinate around a value in a box; the answer stays in the box.
 
     On an interval every element of an array is a release of its own: n people's values at epsilon
@@ -271,6 +273,9 @@ class Mechanism(ABC):
     def __hash__(self) -> int:
         scale = np.asarray(self._scale).tobytes()
         return hash((type(self), self.domain, self.sensitivity, scale))
+
+    def _table(self) -> Table:
+        return overview(self)
 
     def __repr__(self) -> str:
         scale = f"{self._scale_name}={short(self._scale)}"

@@ -59,7 +59,7 @@ def look_of(name: str) -> Look:
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure, in inches, on a canvas that needs no display.
+    """Return an empty figure, in inches, that needs no display and that notebooks show.
 
     Examples
     --------
@@ -68,9 +68,10 @@ def blank(width: float, height: float) -> Figure:
     """
     with optional():
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - optional
-        from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 
-    figure = Figure(figsize=(width, height), dpi=120, facecolor="white", layout="constrained")
+        from inbounds.plots.figure import ShownFigure  # noqa: PLC0415 - optional
+
+    figure = ShownFigure(figsize=(width, height), dpi=120, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

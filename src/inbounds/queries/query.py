@@ -7,13 +7,14 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import Floats
+from inbounds._table import HasHtml, Table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.sensitivity import PerCoordinate, Sensitivity, as_sensitivity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Query:
+class Query(HasHtml):
     """The true answer to a question, the box it lives in, and what a neighbour may change.
 
     Parameters
@@ -57,6 +58,11 @@ class Query:
         sensitivity.limits(self.box.dimension)  # refuses a wrong number of coordinates
         object.__setattr__(self, "value", _check.frozen(value) if value.ndim else value.item())
         object.__setattr__(self, "sensitivity", sensitivity)
+
+    def _table(self) -> Table:
+        name = ", ".join(map(str, self.name)) if isinstance(self.name, tuple) else str(self.name)
+        facts = [("asks", name), ("box", repr(self.box)), ("sensitivity", repr(self.sensitivity))]
+        return Table.of_facts("Query", facts, "The value is private and never shown.")
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}, {self.box!r}, {self.sensitivity!r})"

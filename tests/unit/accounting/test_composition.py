@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from typing import Any
 
 import dp_accounting
@@ -174,3 +176,29 @@ def test_equal_losses_are_counted_together() -> None:
 
 def test_it_says_what_it_is() -> None:
     assert repr(compose([(PURE, 2)])) == "Composition(releases=2, pure=1, rho=0.25, gdp=0.882317)"
+
+
+def test_the_table_shows_the_totals_and_quick_bounds_that_hold():
+    together = compose([(ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0), 100)])
+    rows = dict(together._table().rows)
+    assert rows["releases"] == "100"
+    assert rows["pure ε"] == f"{together.pure:.6g}"
+    assert float(rows["ε at δ = 1e-06, at most"]) >= together.epsilon(1e-6) * (1 - 1e-5)
+    assert "<caption" in together._repr_html_()
+
+
+def test_nothing_and_what_has_only_a_rho_have_tables_too():
+    assert dict(compose([])._table().rows)["ε at δ = 1e-06, at most"] == "0"
+    rows = dict(compose([PrivacyLoss.concentrated(0.5)])._table().rows)
+    assert rows["pure ε"] == "inf"
+    assert 5 < float(rows["ε at δ = 1e-06, at most"]) < 6
+
+
+def test_the_table_needs_no_convolutions():
+    code = (
+        "import sys; sys.modules['dp_accounting'] = None; import inbounds as ib;"
+        "m = ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0);"
+        "together = ib.compose([(m, 100)]); print(together); together._repr_html_()"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "releases" in shown.stdout

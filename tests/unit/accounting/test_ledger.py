@@ -497,3 +497,31 @@ def test_a_missing_package_is_named_with_a_remedy(
     assert done.returncode == 1
     assert f"needs the package {package}," in done.stderr.replace("SQLAlchemy", "sqlalchemy")
     assert done.stderr.endswith(f"Hint: pip install '{hint}'\n")
+
+
+def test_a_notebook_shows_datasets_budgets_and_charges_and_no_value(ledger: Ledger) -> None:
+    ledger.open("<script>", epsilon=1.0, delta=1e-6)
+    ledger.release(TENTH, SECRET, dataset="survey", label="a secret label")
+    page = ledger._repr_html_()
+    assert page is not None
+    for part in ("survey", "epsilon=3.0", "&lt;script&gt;", "delta=1e-06"):
+        assert part in page
+    assert "<script" not in page
+    assert str(SECRET) not in page
+
+
+def test_a_ledger_that_cannot_be_read_is_shown_by_its_name_alone(path: Path) -> None:
+    assert Ledger(path)._repr_html_() is None
+    assert not path.exists()  # showing it creates nothing
+    path.write_bytes(b"not a ledger at all, but long enough to be looked at" * 100)
+    assert Ledger(path)._repr_html_() is None
+    away = Ledger("postgresql+psycopg://user:geheim@127.0.0.1:1/name")
+    assert away._repr_html_() is None
+    assert "geheim" not in repr(away)
+
+
+def test_an_amount_is_shown_by_what_applies(ledger: Ledger) -> None:
+    page = ledger.remaining("survey")._repr_html_()
+    assert "epsilon" in page
+    assert "rho" not in page
+    assert "Budget" in ledger.budget("survey")._repr_html_()

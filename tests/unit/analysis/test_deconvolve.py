@@ -324,3 +324,15 @@ def test_the_table_is_whole() -> None:
     assert table["age"].mean() == pytest.approx(47.043, abs=1e-3)
     assert set(table["education"].tolist()) == set(range(1, 8))
     assert len(pd.DataFrame(table)) == 944
+
+
+@pytest.mark.parametrize("bootstrap", [0, 1, 20])
+def test_the_table_shows_intervals_where_there_is_a_bootstrap(bootstrap):
+    m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+    result = deconvolve(m.release([0.1, 0.7] * 100), m, bootstrap=bootstrap)
+    rows = dict(result._table().rows)
+    assert rows["mean"].startswith(f"{result.mean:.6g}")
+    assert ("95 %" in rows["mean"]) == (bootstrap == 20)
+    assert rows["outputs read"] == "200"
+    assert "<caption" in result._repr_html_()
+    assert "median" in str(result)

@@ -128,3 +128,10 @@ def test_the_repr_says_what_was_compared():
 
 def test_a_map_draws_itself():
     assert of_names(np.ones((4, 2, 3))).plot().axes[0].get_title().startswith("m = 1 coordinate")
+
+
+def test_the_table_names_the_best_by_their_initials():
+    table = regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])._table()
+    assert table.headings == ("ε", "1", "100")
+    assert table.rows == (("0.1", "CL", "BL"),)
+    assert "<caption" in table.html()

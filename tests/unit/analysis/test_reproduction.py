@@ -117,7 +117,7 @@ def test_the_printed_table_shows_its_rows_and_not_stored_numbers(rows):
     made_up = Table1Row(7.0, 200.0, 150.0, 50.0, 40.0, 6.5)
     text = io.StringIO()
     Console(file=text, width=140).print(table1_table([rows[0], made_up]))
-    for cell in ("1320.0", "857.5", "290.9", "-78.0 %", "200.0", "-25.0 %", "-75.0 %", "6.5000"):
+    for cell in ("1320.0", "857.5", "290.9", "78.0 %", "200.0", "25.0 %", "75.0 %", "6.5000"):
         assert cell in text.getvalue()
 
 

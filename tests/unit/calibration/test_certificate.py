@@ -477,3 +477,23 @@ def test_a_mechanism_whose_epsilon_is_too_low_is_not_certified() -> None:
         object.__setattr__(mechanism, "_loss", loss)
         with pytest.raises(CertificateError, match="could not be certified"):
             mechanism.certificate()
+
+
+def test_the_table_shows_the_bound_in_full_and_has_html():
+    proof = BoundedGaussian.calibrated(Box([0, 0], [1, 2]), L2(1), epsilon=1.0)
+    certificate = proof.certificate()
+    rows = dict(certificate._table().rows)
+    assert float(rows["pure ε, at most"]) == certificate.epsilon
+    assert rows["coordinates"] == "2 (2 distinct)"
+    assert rows["norm of a change"] == "l2 ≤ 1.0"
+    assert "pure ε, at most" in str(certificate)
+    assert "<caption" in certificate._repr_html_()
+
+
+@pytest.mark.parametrize("field", ["law", "epsilon", "precision", "order", "radius", "multiplier"])
+@pytest.mark.parametrize("value", ["<script>", None, [1], {"a": 2}, True, 1e400])
+def test_a_certificate_from_anybody_is_shown_whatever_it_holds(field, value):
+    honest = BoundedGaussian.calibrated(Box(0, 1), 1, epsilon=1.0).certificate()
+    forged = json.loads(honest.to_json()) | {field: value, "rows": []}
+    page = Certificate.from_json(json.dumps(forged))._repr_html_()
+    assert "<script" not in page

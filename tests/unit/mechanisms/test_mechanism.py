@@ -453,3 +453,9 @@ def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
         mechanism = calibrate(kind, box, float(box.widths[0]) / 3, epsilon)
         assert mechanism.epsilon > 0
         assert box.lower <= mechanism.release(box.lower) <= box.upper
+
+
+def test_printing_a_mechanism_shows_what_repr_shows():
+    mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
+    assert str(mechanism) == repr(mechanism)
+    assert not hasattr(mechanism, "__dict__")

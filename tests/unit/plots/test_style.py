@@ -60,6 +60,7 @@ def test_numbers_are_written_plainly(number, text):
 @pytest.mark.parametrize("module", ["matplotlib.figure", "matplotlib.backends.backend_agg"])
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "inbounds.plots.figure", raising=False)
     with pytest.raises(MissingPackageError, match=r"pip install 'inbounds\[plots\]'"):
         blank(4, 3)
 

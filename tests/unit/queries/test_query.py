@@ -107,3 +107,17 @@ def test_stacking_nothing_or_something_else_is_refused() -> None:
     ) as caught:
         stack([AGE, SECRET])  # type: ignore[list-item]
     assert str(SECRET) not in str(caught.value)
+
+
+def test_a_notebook_shows_the_question_and_never_the_value() -> None:
+    for query in (AGE, stack([AGE, RATE])):
+        page = query._repr_html_()
+        assert "age" in page
+        assert str(SECRET) not in page
+    assert "0.25" not in str(RATE._table())
+
+
+def test_a_name_is_shown_as_text() -> None:
+    page = Query("<script>", 1.0, ib.Box(0, 2), 1)._repr_html_()
+    assert "&lt;script&gt;" in page
+    assert "<script" not in page

@@ -1,0 +1,43 @@
+"""What a notebook shows of a ledger: its datasets, their budgets and what is left of them."""
+
+from inbounds._table import Table
+from inbounds.accounting.book import Book, budget_of
+
+_MOST = 50  # datasets shown
+
+
+def overview(book: Book) -> Table | None:
+    """Return a table of the datasets, or None where the ledger cannot be read.
+
+    It only reads. Whatever is wrong with the ledger is said when it is used, not when it is shown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from inbounds.accounting.budget import Budget
+    >>> book = Book(tempfile.mkdtemp() + "/budget.db")
+    >>> overview(book) is None
+    True
+    >>> book.open("survey", Budget(epsilon=3.0), create=True)
+    >>> overview(book).rows
+    (('survey', 'epsilon=3.0', 'epsilon=3.0', '0'),)
+    """
+    try:
+        names = book.datasets()
+        rows = tuple(_row(book, name) for name in names[:_MOST])
+    except Exception:  # no ledger there yet, a server that is away, a history that was changed
+        return None
+    rest = len(names) - len(rows)
+    return Table(
+        f"Ledger {book.store.shown}",
+        ("dataset", "budget", "left", "charges"),
+        rows,
+        caption=f"and {rest:,} more" if rest else "",
+        numbers=(3,),
+    )
+
+
+def _row(book: Book, name: str) -> tuple[str, str, str, str]:
+    account = book.account(name)
+    budget = budget_of(account)
+    return name, str(budget), str(budget.left(book.spent(account))), f"{account.number:,}"

@@ -1,0 +1,71 @@
+"""What a notebook shows of a mechanism: what it is, what it guarantees, and how far it errs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds._check import Floats
+from inbounds._table import Table
+
+if TYPE_CHECKING:
+    from inbounds.mechanisms.mechanism import Mechanism
+
+_QUICK = 2048  # coordinates up to which everything is computed within some 50 ms
+_SHOWN = 6  # scales of many
+
+
+def overview(mechanism: Mechanism) -> Table:
+    """Return a table of what is public: no value that was released is known to a mechanism.
+
+    In many coordinates guarantees and errors take long, and are left to be asked for.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> print(overview(ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=2.0)))
+    BoundedLaplace
+    ─────────────────────────────
+    domain              Box(0, 1)
+    sensitivity         L2(1)
+    scale               0.5
+    pure ε              2
+    ρ (zCDP)            2
+    μ (GDP)             2.35...
+    RMSE in the middle  0.25...
+    RMSE at a bound     0.43...
+    """
+    box = mechanism.domain
+    facts = [("domain", repr(box)), ("sensitivity", repr(mechanism.sensitivity))]
+    facts.append((mechanism._scale_name, _scales(mechanism._scale)))
+    if box.dimension > _QUICK:
+        return Table.of_facts(type(mechanism).__name__, facts)
+    middle = np.asarray(box.lower) / 2 + np.asarray(box.upper) / 2
+    facts += [
+        ("pure ε", _number(mechanism.epsilon)),
+        ("ρ (zCDP)", _number(mechanism.rho)),
+        ("μ (GDP)", _number(mechanism.gdp)),
+        ("RMSE in the middle", _rmse(mechanism, middle)),
+        ("RMSE at a bound", _rmse(mechanism, np.asarray(box.lower))),
+    ]
+    note = (
+        "" if box.is_interval else "RMSE: the root of the mean squared error over the coordinates."
+    )
+    return Table.of_facts(type(mechanism).__name__, facts, note)
+
+
+def _scales(scale: Any) -> str:
+    flat = np.atleast_1d(scale)
+    return ", ".join(map(_number, flat[:_SHOWN].tolist())) + ", …" * (flat.size > _SHOWN)
+
+
+def _rmse(mechanism: Mechanism, place: Floats) -> str:
+    """Return the root of the mean squared error at a place in the box, over the coordinates."""
+    with np.errstate(over="ignore"):  # infinite where no double is as large
+        return _number(math.sqrt(float(np.mean(mechanism.mse(place)))))
+
+
+def _number(number: float) -> str:
+    return "∞" if number == math.inf else f"{number:.6g}"
