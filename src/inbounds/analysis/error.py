@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.mechanisms.mechanism import Mechanism
 
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from flint import acb, arb, ctx
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
 

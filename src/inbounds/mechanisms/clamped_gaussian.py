@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Vector
 from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.domain import Box
@@ -27,7 +27,7 @@ Method = Literal["analytic", "classical", "exact"]
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class ClampedGaussian(Mechanism):
     """Release numbers with Gaussian noise, and move what leaves the box to its nearest bound.
 
@@ -55,6 +55,11 @@ class ClampedGaussian(Mechanism):
     _law: ClassVar[Law] = "normal"
     _noise: ClassVar[Noise] = Clamped(truncated_normal)
     _clamped: ClassVar[bool] = True
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, sigma: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, sigma)
 
     @classmethod
     def calibrated(

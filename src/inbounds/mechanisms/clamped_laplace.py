@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
 from inbounds.loss import response_delta
 from inbounds.mechanisms.guarantee import check_box
@@ -23,7 +23,7 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class ClampedLaplace(Mechanism):
     """Release numbers with Laplace noise, and move what leaves the box to its nearest bound.
 
@@ -52,6 +52,11 @@ class ClampedLaplace(Mechanism):
     _noise: ClassVar[Noise] = Clamped(truncated_laplace)
     _clamped: ClassVar[bool] = True
     _scale_name: ClassVar[str] = "scale"
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, scale)
 
     @classmethod
     def calibrated(
