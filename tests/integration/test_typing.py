@@ -141,7 +141,6 @@ WRONG = [
     "assert_type(m.pdf(1, [2]), float)",
     "ib.Box('a', 3)",
     "ib.Box(0)",
-    "ib.Box([0, 0], [1, Fraction(5, 2)])",
     "ib.Box(0, 1, 1)",
     "ib.Bx(0, 1)",
     "ib.L2([1, 2])",
