@@ -11,7 +11,7 @@ from inbounds._types import Array, Floats, Number, Step, Vector
 from inbounds.errors import ArgumentError
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Box:
     """An interval, or a product of intervals, that every answer stays in.
 

@@ -111,7 +111,7 @@ class Sensitivity:
         return Reach(caps, stated.order, radius)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Part(Sensitivity):
     """One bound on a difference: a norm, or a bound for each coordinate."""
 

@@ -40,7 +40,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedGaussian(Mechanism):
     """Release numbers with Gaussian noise truncated to a box, so that answers are always valid.
 

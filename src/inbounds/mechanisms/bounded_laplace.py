@@ -27,7 +27,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedLaplace(Mechanism):
     """Release numbers with Laplace noise truncated to a box.
 

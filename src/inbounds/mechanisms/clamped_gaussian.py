@@ -27,7 +27,7 @@ Method = Literal["analytic", "classical", "exact"]
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedGaussian(Mechanism):
     """Release numbers with Gaussian noise, and move what leaves the box to its nearest bound.
 

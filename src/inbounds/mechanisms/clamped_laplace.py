@@ -23,7 +23,7 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedLaplace(Mechanism):
     """Release numbers with Laplace noise, and move what leaves the box to its nearest bound.
 

@@ -24,7 +24,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mechanism(Distribution, ABC):
     """Noise of one scale per coordinate around a value in a box; the answer stays in the box.
 

@@ -15,7 +15,7 @@ from inbounds.sensitivity import PerCoordinate, Sensitivity, as_sensitivity
 ValueT_co = TypeVar("ValueT_co", bound=float | Floats, covariant=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Query(Generic[ValueT_co]):
     """The true answer to a question, the box it lives in, and what a neighbour may change.
 
