@@ -1,5 +1,7 @@
 """Where answers live: a product of closed intervals."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 

@@ -1,5 +1,7 @@
 """A question with everything a mechanism needs to answer it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
@@ -50,7 +52,7 @@ class Query(Generic[ValueT_co]):
 
     @overload
     def __init__(
-        self: "Query[float]",
+        self: Query[float],
         name: str | tuple[str, ...],
         value: Number,
         box: Box,
@@ -58,7 +60,7 @@ class Query(Generic[ValueT_co]):
     ) -> None: ...
     @overload
     def __init__(
-        self: "Query[Floats]",
+        self: Query[Floats],
         name: str | tuple[str, ...],
         value: Vector,
         box: Box,
