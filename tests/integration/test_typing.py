@@ -55,7 +55,7 @@ found = ib.deconvolve(m.release([41.3, 17]), m, bootstrap=0)
 degree = queries.graph.degree(np.ones((3, 3)), node=0, edges=1)
 either = degree.value if len(column) > 2 else row
 ledger = ib.Ledger("budget.db")
-ledger.open("survey", epsilon=100)
+ledger.open("survey", epsilon=10)
 """
 
 # An expression, and the type that both checkers must find for it and its value must have.
