@@ -4,7 +4,7 @@ No optional package is named here: a user who has none of them must be able to c
 the columns of pandas and Polars are known by what they can do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ Array = NDArray[np.integer[Any] | np.floating[Any]]
 
 
 class Column(Protocol):
-    """Whatever numpy reads through its ``to_numpy``: columns, and frames of numbers."""
+    """Whatever has a ``to_numpy``: columns of any package, and frames of numbers."""
 
     def to_numpy(self) -> Any:
         """Return the numbers as an array."""
@@ -32,10 +32,14 @@ class Column(Protocol):
 
 
 class Series(Column, Protocol):
-    """A Series of pandas or Polars: of all columns, only theirs have a name and `pct_change`."""
+    """A Series of pandas or Polars: of all columns, only theirs have a name and `pct_change`.
+
+    A frame of pandas has an attribute for every column, which to mypy means every attribute; but
+    these are columns, and no column can be hashed.
+    """
 
     @property
-    def name(self) -> Any:
+    def name(self) -> Hashable:
         """What the column is called."""
         ...
 
