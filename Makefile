@@ -2,19 +2,19 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP_FLAGS := -qq --no-input --disable-pip-version-check
-PIP_INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt
+PIP := -m pip install -qq --no-input --disable-pip-version-check --no-compile
+INSTALL := $(BIN)/python $(PIP) -c constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check bench mutate clean
+.PHONY: help setup demo test check bench dist mutate clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.ready ## Create .venv with the pinned development tools
 
-demo: .venv/.ready ## Show what inbounds does; figures and numbers go to demo-output/
+demo: .venv/.demo ## Show what inbounds does; figures and numbers go to demo-output/
 	$(BIN)/python examples/demo.py demo-output
 
 test: .venv/.ready ## Run the tests and doctests
@@ -30,6 +30,9 @@ check: .venv/.ready ## Check format, lint, types and layers
 bench: .venv/.bench .venv-diffprivlib/.ready ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
+dist: .venv/.ready ## Build the wheel and the source archive into dist/
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
 mutate: .venv/.ready ## Plant defects one by one and show that the tests catch each
 	$(BIN)/python scripts/mutate.py
 
@@ -37,28 +40,36 @@ clean: ## Remove environments, caches and build products
 	rm -rf .venv .venv-diffprivlib build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# hatchling comes first and pinned, so that building the package itself fetches nothing unpinned.
-.venv/.ready: pyproject.toml constraints.txt
+# One environment in stages: what the demo needs, what the tests need, what the benchmarks compare with.
+# hatchling comes first and pinned, so that building this package fetches nothing.
+.venv/.demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "inbounds needs Python 3.11 or newer with its venv module; '$(PYTHON)' is not that." >&2; \
 	  echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python)" >&2; \
 	  echo "or name another: make setup PYTHON=/path/to/python3.11" >&2; \
 	  exit 1; }
-	@echo "Setting up .venv (about a minute the first time)"
+	@echo "Setting up .venv (half a minute the first time)"
 	@$(PYTHON) -m venv .venv
-	@$(PIP_INSTALL) hatchling
-	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@$(INSTALL) hatchling
+	@$(INSTALL) --no-build-isolation -e '.[demo]'
+	@touch $@
+
+# PySpark comes as a source archive, so it is built, in a pinned environment of its own.
+.venv/.ready: .venv/.demo
+	@echo "Adding what the tests need to .venv (two minutes the first time)"
+	@PIP_CONSTRAINT=constraints.txt $(INSTALL) 'pyspark>=4'
+	@$(INSTALL) --no-build-isolation -e '.[dev]'
 	@scripts/system-packages
 	@touch $@
 
 .venv/.bench: .venv/.ready
 	@echo "Adding what the benchmarks compare with to .venv"
-	@$(PIP_INSTALL) --no-build-isolation -e '.[bench]'
+	@$(INSTALL) --no-build-isolation -e '.[bench]'
 	@touch $@
 
 # diffprivlib does not import with a newer scikit-learn, so its pins stay out of constraints.txt.
 .venv-diffprivlib/.ready: benchmarks/diffprivlib-requirements.txt
 	@echo "Setting up .venv-diffprivlib"
 	@$(PYTHON) -m venv .venv-diffprivlib
-	@.venv-diffprivlib/bin/python -m pip install $(PIP_FLAGS) -r $<
+	@.venv-diffprivlib/bin/python $(PIP) -r $<
 	@touch $@

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from inbounds.accounting.composition import Composition, compose
     from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.audit import Audit, audit
+    from inbounds.analysis.calibrate import calibrate
     from inbounds.analysis.compare import Comparison, compare
     from inbounds.analysis.deconvolve import Deconvolution, deconvolve
     from inbounds.calibration.certificate import Certificate
@@ -65,6 +66,7 @@ __all__ = [
     "PerCoordinate",
     "PrivacyLoss",
     "audit",
+    "calibrate",
     "compare",
     "compose",
     "deconvolve",
@@ -76,6 +78,7 @@ _HOMES = {
     "inbounds.accounting.composition": ("Composition", "compose"),
     "inbounds.accounting.ledger": ("Ledger",),
     "inbounds.analysis.audit": ("Audit", "audit"),
+    "inbounds.analysis.calibrate": ("calibrate",),
     "inbounds.analysis.compare": ("Comparison", "compare"),
     "inbounds.analysis.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),

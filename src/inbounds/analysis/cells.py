@@ -34,7 +34,7 @@ class Cells:
     [0.0, 4.0, 8.0]
     >>> cells.count([0.0, 0.0, 0.5, 8.0]).tolist()  # each bound has a cell of its own
     [2.0, 1.0, 0.0, 0.0, 0.0, 1.0]
-    >>> cells.response(m).sum(axis=1).tolist()
+    >>> cells.response(m).sum(axis=1).round(12).tolist()
     [1.0, 1.0]
     """
 
@@ -104,12 +104,16 @@ class Cells:
         """
         nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
         nodes[0, 0], nodes[-1, -1] = self.edges[0], self.edges[-1]
-        upto = np.zeros((len(nodes), len(self.cuts) + 2))
+        each = [self.probabilities(mechanism, column) for column in nodes.T]
+        return np.asarray(np.mean(each, axis=0))
+
+    def probabilities(self, mechanism: Mechanism, values: Floats) -> Floats:
+        """Return the probability of every cell of answers, for each of some true values."""
+        upto = np.zeros((len(values), len(self.cuts) + 2))
         upto[:, -1] = 1
-        for column in nodes.T:
-            upto[:, 1:-1] += mechanism.cdf(self.cuts[None, :], column[:, None]) / len(_NODES)
+        upto[:, 1:-1] = mechanism.cdf(self.cuts[None, :], values[:, None])
         if self.atoms:
-            upto[:, -2] = 1 - mechanism.mass_at_bounds(nodes)[1].mean(1)
+            upto[:, -2] = 1 - mechanism.mass_at_bounds(values)[1]
         return np.maximum(np.diff(upto, axis=1), 0.0)
 
 

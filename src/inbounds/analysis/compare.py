@@ -1,35 +1,40 @@
-"""Every bounded mechanism at the same guarantee, and which of them errs least."""
+"""Every bounded mechanism at the same guarantee, and which of them has the least error."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds import _check
 from inbounds._check import short
 from inbounds._extra import optional
+from inbounds._table import Printed, Table
+from inbounds.analysis.calibrate import (
+    CRITERIA,
+    Criterion,
+    calibrations,
+    check_criterion,
+    check_people,
+    check_setting,
+    published,
+    rank,
+)
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.bounded_laplace import BoundedLaplace
-from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
-from inbounds.mechanisms.clamped_laplace import ClampedLaplace
-from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from rich.table import Table
 
-Criterion = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass"]
-CRITERIA: tuple[Criterion, ...] = ("average_rmse", "worst_rmse", "worst_bias", "bound_mass")
+__all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare", "epsilon_at"]
+
+MIDDLE = "middle of the box"
+"""The row for an output that is the same whatever the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +50,28 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Printed):
     """Mechanisms at the same guarantee, side by side. `print` shows the table.
 
     Attributes
     ----------
-    domain, sensitivity, epsilon, delta
-        What was asked for.
+    domain, sensitivity, epsilon, delta, rho, people
+        What was asked for; `epsilon` is None where it was `rho`.
     contenders
-        Every mechanism that can give it, the least average error first.
+        Every mechanism that can give it, the least error first.
+    baseline
+        The error of the middle of the box as the output, whatever the data. It costs no privacy, so
+        a mechanism whose error is higher tells less about the value than nothing does.
     """
 
     domain: Box
     sensitivity: Sensitivity
-    epsilon: float
+    epsilon: float | None
     delta: float
     contenders: tuple[Contender, ...]
+    baseline: Error
+    rho: float | None = None
+    people: int | None = None
 
     def __getitem__(self, name: str) -> Contender:
         for contender in self.contenders:
@@ -69,20 +80,32 @@ class Comparison:
         names = ", ".join(contender.name for contender in self.contenders)
         raise KeyError(f"{name!r} is not among {names}")
 
-    def best(self, criterion: Criterion = "average_rmse") -> Contender:
+    def best(self, criterion: Criterion | None = None) -> Contender:
         """Return the mechanism that is best by one criterion.
 
-        Among equals by it (no truncated noise lands on a bound), the least average error decides.
+        By default that is the average error, or the error of the mean of `people`. Among equals (no
+        truncated noise lands on a bound) the average error decides.
 
         Examples
         --------
         >>> compare(Box(0, 120), 1, epsilon=1.0).best().name  # a small change of a wide range
         'ClampedLaplace'
         """
-        criterion = _check.one_of(CRITERIA, criterion=criterion)  # type: ignore[assignment]
-        return min(
-            self.contenders, key=lambda c: (getattr(c.error, criterion), c.error.average_rmse)
-        )
+        checked = check_criterion(criterion, self.people)
+        return min(self.contenders, key=lambda c: rank(c.error, checked))
+
+    @property
+    def beats_the_middle(self) -> bool:
+        """Whether any mechanism has less error than the middle of the box, whatever the data.
+
+        Examples
+        --------
+        >>> compare(Box(0, 200_000), 200_000, epsilon=1.0).beats_the_middle
+        False
+        >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=1000).beats_the_middle
+        True
+        """
+        return self._error(self.contenders[0].error) < self._error(self.baseline)
 
     def reductions(self) -> dict[str, dict[str, float]]:
         """Return by how many percent the average squared error of the first is below the second."""
@@ -93,109 +116,133 @@ class Comparison:
         }
 
     def advice(self) -> str:
-        """Say in a sentence which mechanism to use, and by how much it is better."""
+        """Say in a sentence or two which mechanism to use, and by how much it is better."""
         first, *rest = self.contenders
-        text = f"Least error: {first.name} (RMSE {first.error.average_rmse:.4g} on average"
+        least = self._error(first.error)
+        kind = "on average" if self.people is None else f"of the mean of {self.people:,} people"
+        text = f"Least error: {first.name} (RMSE {_shown(least)} {kind}"
         if rest:
-            gain = self.reductions()[first.name][rest[0].name]
+            gain = 100 * (1 - (least / self._error(rest[0].error)) ** 2)
             text += f"; {gain:.1f} % less squared error than {rest[0].name}"
         text += ")."
-        if first.error.bound_mass > 0.05:
-            inside = min(
-                (c for c in self.contenders if c.error.bound_mass == 0),
-                key=lambda c: c.error.average_rmse,
-            )
+        if not self.beats_the_middle:
             text += (
-                f" Up to {first.error.bound_mass:.0%} of its answers are the bounds themselves; "
-                f"without that: {inside.name} (RMSE {inside.error.average_rmse:.4g})."
+                f" Nothing here beats publishing the {MIDDLE} whatever the data, which has RMSE "
+                f"{_shown(self._error(self.baseline))} and costs no privacy: one output says next "
+                "to nothing at this guarantee."
+            )
+        if first.error.bound_mass > 0.05:
+            inside = next(c for c in self.contenders if c.error.bound_mass == 0)
+            text += (
+                f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; "
+                f"without that: {inside.name} (RMSE {_shown(self._error(inside.error))})."
             )
         return text
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary a mechanism: what the table and the data frame show."""
-        least = self.contenders[0].error.average_rmse
+        """Return one dictionary for each mechanism, and one for the middle of the box."""
+        entries = [(c.name, c.mechanism._scale, c.error, c.epsilon) for c in self.contenders]
+        entries.append((MIDDLE, None, self.baseline, 0.0))
+        entries.sort(key=lambda entry: self._error(entry[2]))
+        least = self._error(entries[0][2])
+        reductions = {c.name: c.variance_reduction for c in self.contenders}
         return [
-            {
-                "mechanism": c.name,
-                "scale": c.mechanism._scale,
-                "average_rmse": c.error.average_rmse,
-                "worst_rmse": c.error.worst_rmse,
-                "worst_bias": c.error.worst_bias,
-                "bound_mass": c.error.bound_mass,
-                "true_epsilon": c.epsilon,
-                "variance_below_liu_percent": c.variance_reduction,
-                "mse_above_best_percent": 100 * ((c.error.average_rmse / least) ** 2 - 1),
+            {"mechanism": name, "scale": scale}
+            | ({} if self.people is None else {"mean_rmse": error.mean_rmse})
+            | {
+                "average_rmse": error.average_rmse,
+                "worst_rmse": error.worst_rmse,
+                "worst_bias": error.worst_bias,
+                "bound_mass": error.bound_mass,
+                "true_epsilon": epsilon,
+                "variance_below_liu_percent": reductions.get(name),
+                "mse_above_best_percent": 100 * ((self._error(error) / least) ** 2 - 1),
             }
-            for c in self.contenders
+            for name, scale, error, epsilon in entries
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a pandas data frame."""
+        """Return the rows as a pandas data frame; needs pandas."""
         with optional():
             import pandas as pd  # noqa: PLC0415 - optional
 
         return pd.DataFrame(self.rows()).set_index("mechanism")
 
     def plot(self) -> Figure:
-        """Draw the errors and the laws of the answers; needs matplotlib."""
+        """Draw the errors and the distributions of the outputs; needs matplotlib."""
         from inbounds.plots.comparison import comparison_figure  # noqa: PLC0415 - optional
 
         return comparison_figure(self)
 
-    def __rich__(self) -> Table:
-        with optional():
-            from rich.table import Table  # noqa: PLC0415 - optional
+    @property
+    def guarantee(self) -> str:
+        """What every mechanism gives, in words."""
+        if self.rho is not None:
+            return f"rho={short(self.rho)}"
+        return f"epsilon={short(self.epsilon)}, delta={short(self.delta)}"
 
-        table = Table(title=self._title(), caption=self.advice())
-        headings = (
-            *("scale", "RMSE", "RMSE, worst", "bias, worst"),
-            *("at a bound", "true ε", "σ² below Liu", "MSE above best"),
-        )
-        table.add_column("mechanism", no_wrap=True)
-        for heading in headings:
-            table.add_column(heading, justify="right")
+    def _error(self, error: Error) -> float:
+        """Return the error that the rows are ordered by."""
+        return error.average_rmse if error.mean_rmse is None else error.mean_rmse
+
+    def _table(self) -> Table:
+        numbers = ["average_rmse", "worst_rmse", "worst_bias"]
+        headings = ["RMSE", "RMSE, worst", "bias, worst"]
+        if self.people is not None:
+            numbers, headings = ["mean_rmse", *numbers], ["RMSE of the mean", *headings]
+        headings = ["mechanism", "scale", *headings]
+        headings += ["at a bound", "true ε", "σ² below Liu", "MSE above best"]
+        cells = []
         for row in self.rows():
-            liu = row["variance_below_liu_percent"]
-            table.add_row(
-                row["mechanism"],
-                f"{row['scale']:.4g}" if np.ndim(row["scale"]) == 0 else short(row["scale"]),
-                *(f"{row[key]:.4g}" for key in ("average_rmse", "worst_rmse", "worst_bias")),
-                f"{row['bound_mass']:.1%}",
-                f"{row['true_epsilon']:.4g}",
-                "" if liu is None else f"{liu:.1f} %",
-                f"{row['mse_above_best_percent']:.1f} %",
+            liu, scale = row["variance_below_liu_percent"], row["scale"]
+            shown = "" if scale is None else short(scale) if np.ndim(scale) else _shown(scale)
+            cells.append(
+                (
+                    *(row["mechanism"], shown, *(_shown(row[key]) for key in numbers)),
+                    *(f"{row['bound_mass']:.1%}", f"{row['true_epsilon']:.4g}"),
+                    *("" if liu is None else f"{liu:.1f} %",),
+                    f"{row['mse_above_best_percent']:.1f} %",
+                )
             )
-        return table
+        aligned = tuple(range(1, len(headings)))
+        return Table(self._title(), tuple(headings), tuple(cells), self.advice(), aligned)
 
     def _title(self) -> str:
-        guarantee = f"epsilon={short(self.epsilon)}, delta={short(self.delta)}"
-        return f"{self.domain!r}, {self.sensitivity!r}, {guarantee}"
-
-    def __str__(self) -> str:
-        with optional():
-            from rich.console import Console  # noqa: PLC0415 - optional
-
-        text = io.StringIO()
-        Console(file=text, width=120).print(self)
-        return text.getvalue()
+        people = "" if self.people is None else f", people={self.people}"
+        return f"{self.domain!r}, {self.sensitivity!r}, {self.guarantee}{people}"
 
     def __repr__(self) -> str:
         return f"Comparison({self._title()}, best={self.contenders[0].name!r})"
 
 
 def compare(
-    domain: Box, sensitivity: Sensitivity | float, *, epsilon: float, delta: float = 0.0
+    domain: Box,
+    sensitivity: Sensitivity | float,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    rho: float | None = None,
+    people: int | None = None,
 ) -> Comparison:
-    """Calibrate every mechanism to the same guarantee and compare the errors of their answers.
+    """Calibrate every mechanism to the same guarantee and compare the errors of their outputs.
 
     Parameters
     ----------
     domain
-        The box that values and answers live in.
+        The box that values and outputs live in.
     sensitivity
         What one neighbour may change.
     epsilon, delta
         The guarantee. A mechanism that gives pure epsilon gives (epsilon, delta) too.
+    rho
+        The zero-concentrated guarantee, in place of `epsilon`.
+    people
+        In local privacy: how many people release one value each. Mechanisms are then ranked by the
+        error of the mean of all, read back from the outputs as `deconvolve` does.
+
+    See Also
+    --------
+    calibrate : The best of them, ready to use.
 
     Examples
     --------
@@ -205,52 +252,43 @@ def compare(
     'BoundedGaussian'
     >>> result["ClampedLaplace"].error.average_rmse > result.best().error.average_rmse
     True
+    >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
+    'ClampedLaplace'
     """
-    check_box(domain)
+    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    check_setting(domain)
     sensitivity = as_sensitivity(sensitivity)
-    epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
-    delta = _check.not_negative(delta=delta)
-    if delta >= 1:
-        raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
-    if not (domain.widths.min() > 1e-100 and domain.widths.max() < 1e100):
-        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be compared.")
-    named = dict(calibrations(domain, sensitivity, epsilon, delta))
+    people = check_people(people, domain)
+    named = dict(calibrations(domain, sensitivity, guarantee))
+    if guarantee.rho is None:
+        named |= dict(published(domain, sensitivity, guarantee.epsilon))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
-        Contender(name, m, Error.of(m), min(epsilon, epsilon_at(m, delta)), _below(m, liu))
+        Contender(name, m, Error.of(m, people), _true_epsilon(m, guarantee), _below(m, liu))
         for name, m in named.items()
     ]
-    contenders.sort(key=lambda contender: contender.error.average_rmse)
-    return Comparison(domain, sensitivity, epsilon, delta, tuple(contenders))
+    criterion = check_criterion(None, people)
+    contenders.sort(key=lambda contender: rank(contender.error, criterion))
+    return Comparison(
+        domain,
+        sensitivity,
+        guarantee.epsilon if guarantee.rho is None else None,
+        guarantee.delta,
+        tuple(contenders),
+        Error.of_middle(domain, people),
+        guarantee.rho,
+        people,
+    )
 
 
-def calibrations(
-    box: Box, sensitivity: Sensitivity, epsilon: float, delta: float
-) -> Iterator[tuple[str, Mechanism]]:
-    """Yield the name and the mechanism, calibrated, of all that can give the guarantee."""
-    if delta > 0:
-        yield (
-            "BoundedGaussian",
-            BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, delta=delta),
-        )
-    else:
-        yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon)
-    paper = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, method="paper")
-    yield "BoundedGaussian (paper)", paper
-    if box.dimension == 1 or sensitivity.has_caps:
-        liu = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, method="liu")
-        yield "BoundedGaussian (Liu)", liu
-    yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
-    yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
-    if delta > 0 or box.dimension == 1:
-        clamped = ClampedGaussian.calibrated(
-            box,
-            sensitivity,
-            epsilon=epsilon,
-            delta=delta,
-            method="exact" if box.dimension == 1 else "analytic",
-        )
-        yield "ClampedGaussian", clamped
+def _shown(number: float) -> str:
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
+
+
+def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
+    if guarantee.rho is not None:
+        return mechanism.epsilon
+    return min(guarantee.epsilon, epsilon_at(mechanism, guarantee.delta))
 
 
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:

@@ -1,5 +1,6 @@
 """How far answers are from values, over the whole box: the facts a comparison is made of."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
@@ -7,6 +8,8 @@ from typing import Self
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.analysis.reading import mean_rmse
+from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
 
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
@@ -20,16 +23,32 @@ class Error:
     """Error of the answers of one mechanism, over values anywhere in the box.
 
     With several coordinates the squared error is averaged over them; bias and bound mass are those
-    of the coordinate where they are largest.
+    of the coordinate where they are largest. `mean_rmse` is the error of a mean over many people,
+    None unless it was asked for.
     """
 
     worst_rmse: float
     average_rmse: float
     worst_bias: float
     bound_mass: float
+    mean_rmse: float | None = None
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Self:
+    def of_middle(cls, box: Box, people: int | None = None) -> Self:
+        """Return the error of the middle of the box as the output, whatever the data.
+
+        Examples
+        --------
+        >>> round(Error.of_middle(Box(0, 200_000)).average_rmse)
+        57735
+        """
+        half = box.widths / 2
+        worst = float(np.linalg.norm(half)) / math.sqrt(half.size)
+        average = worst / math.sqrt(3)
+        return cls(worst, average, float(half.max()), 0.0, None if people is None else average)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, people: int | None = None) -> Self:
         """Integrate over values: by symmetry the lower half of the box, its edge by itself.
 
         Examples
@@ -49,7 +68,11 @@ class Error:
             worst_bias = max(worst_bias, float(np.abs(mechanism.bias(values)).max()))
             bound_mass = max(bound_mass, float(np.max(sum(mechanism.mass_at_bounds(values)))))
         return cls(
-            float(np.sqrt(worst.mean())), float(np.sqrt(average.mean())), worst_bias, bound_mass
+            worst_rmse=float(np.sqrt(worst.mean())),
+            average_rmse=float(np.sqrt(average.mean())),
+            worst_bias=worst_bias,
+            bound_mass=bound_mass,
+            mean_rmse=None if people is None else mean_rmse(mechanism, people),
         )
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from inbounds import _check
 from inbounds._extra import optional
 from inbounds._types import Floats
-from inbounds.analysis.compare import calibrations
+from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
+from inbounds.mechanisms.guarantee import Guarantee
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -122,10 +123,9 @@ def regimes(
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
     for row, column in _cells(y.size, x.size, progress=progress):
-        contenders = calibrations(box, L2(float(x[column])), float(y[row]), delta)
-        for name, mechanism in contenders:
-            if name in NAMES:
-                rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
+        guarantee = Guarantee(float(y[row]), delta, None)
+        for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
+            rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
 
 

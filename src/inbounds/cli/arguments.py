@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inbounds.sensitivity import Sensitivity
 
 MechanismName = Literal[
-    "bounded-gaussian", "bounded-laplace", "clamped-gaussian", "clamped-laplace"
+    "best", "bounded-gaussian", "bounded-laplace", "clamped-gaussian", "clamped-laplace"
 ]
 MethodName = Literal["exact", "paper", "liu", "analytic", "classical"]
 ScalingName = Literal["isotropic", "width"]
@@ -73,7 +73,13 @@ Delta = Annotated[
 Rho = Annotated[
     float | None, typer.Option(help="Give zero-concentrated privacy, in place of --epsilon.")
 ]
-MechanismOption = Annotated[MechanismName, typer.Option("--mechanism", help="Which noise.")]
+MechanismOption = Annotated[
+    MechanismName,
+    typer.Option(
+        "--mechanism",
+        help="Which noise. With best, the one with the least error at the guarantee.",
+    ),
+]
 Method = Annotated[
     MethodName | None,
     typer.Option(
@@ -175,6 +181,18 @@ class Privacy:
         return ", ".join(f"{name}={value:g}" for name, value in self.stated().items())
 
 
+def option_name(mechanism: Mechanism) -> str:
+    """Return how ``--mechanism`` names a mechanism.
+
+    Examples
+    --------
+    >>> from inbounds import Box, ClampedLaplace
+    >>> option_name(ClampedLaplace(Box(0, 1), 1, scale=1.0))
+    'clamped-laplace'
+    """
+    return next(key for key, (name, _) in _CLASSES.items() if name == type(mechanism).__name__)
+
+
 def build(
     box: Box,
     sensitivity: Sensitivity,
@@ -194,7 +212,7 @@ def build(
     """
     import inbounds  # noqa: PLC0415 - help must be quick
 
-    name, heeded = _CLASSES[mechanism]
+    name, heeded = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
     given: dict[str, Any] = {
         "delta": privacy.delta,
         "rho": privacy.rho,
@@ -212,5 +230,7 @@ def build(
             hint = "\nHint: method='exact' needs none." if box.is_interval else ""
             raise ArgumentError(f"delta must be given with --mechanism {mechanism}.{hint}")
         options.setdefault("delta", 0.0)
+    if mechanism == "best":
+        return inbounds.calibrate(box, sensitivity, **options)
     result: Mechanism = getattr(inbounds, name).calibrated(box, sensitivity, **options)
     return result

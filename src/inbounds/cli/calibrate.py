@@ -25,7 +25,12 @@ An age in 0 to 120 that one person moves by 2.5 at most, pure epsilon 1:
 
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
 
-Two answers released together, one bound on the change of each:
+The same with whichever mechanism has the least error:
+
+$ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1 \
+  --mechanism best
+
+Two numbers released together, one bound on the change of each:
 
 $ inbounds calibrate --bounds 0:10 --bounds 1:9 \
   --sensitivity 4 --sensitivity 2 --epsilon 1
@@ -85,7 +90,7 @@ def calibrate(
         output.save(release_figure(built), plot)
     facts = describe(built, privacy, proof, most_rows=most_rows)
     if json:
-        output.show_json({"mechanism": mechanism, **facts})
+        output.show_json({"mechanism": arguments.option_name(built), **facts})
     else:
         output.show(_table(built, facts))
 
@@ -163,8 +168,11 @@ def describe(
         "precision": proof.precision,
         "checked": _is_short(proof, most_rows),
     }
+    error, baseline = Error.of(mechanism), Error.of_middle(box)
     return facts | {
-        "error": asdict(Error.of(mechanism)),
+        "error": {key: value for key, value in asdict(error).items() if value is not None},
+        "middle_of_the_box_rmse": baseline.average_rmse,
+        "beats_the_middle": error.average_rmse < baseline.average_rmse,
         "interval_95_at_middle": {"value": middle, "low": low, "high": high},
         "certificate": certified,
     }
@@ -189,6 +197,11 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Any:
             table.add_row(label, f"{facts[key]:.10g}")
     table.add_row(
         "RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"
+    )
+    useful = "" if facts["beats_the_middle"] else ": better than this mechanism, and free"
+    table.add_row(
+        "middle of the box",
+        f"RMSE {facts['middle_of_the_box_rmse']:.6g}, whatever the data{useful}",
     )
     table.add_row("bias", f"{error['worst_bias']:.6g} at worst")
     table.add_row("answers at a bound", f"{error['bound_mass']:.1%} at worst")

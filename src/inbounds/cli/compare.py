@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 EXAMPLES = r"""
 [bold]Examples[/bold]
 
-Which mechanism errs least on ages that one person can change at will?
+Which mechanism has the least error for ages that one person can change at will?
 
 $ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
 
-Two answers together, with a delta; as rows for a spreadsheet:
+The same ages, one from each of 100,000 people, whose mean is of interest:
+
+$ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1 --people 100000
+
+Two outputs together, with a delta; as rows for a spreadsheet:
 
 $ inbounds compare --bounds 0:10 --bounds 1:9 \
   --sensitivity 4 --sensitivity 2 --epsilon 1 --delta 1e-6
@@ -35,16 +39,25 @@ def compare(
     *,
     bounds: arguments.Bounds,
     sensitivity: arguments.Sensitivities,
-    epsilon: arguments.Epsilon,
+    epsilon: arguments.EpsilonOrRho = None,
     delta: arguments.Delta = None,
+    rho: arguments.Rho = None,
     norm: arguments.Norm = None,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            help="Local privacy: this many people release one value each. Rank by the error of "
+            "their mean, read back from the outputs."
+        ),
+    ] = None,
     json: arguments.Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV.")] = False,
     plot: arguments.Plot = None,
 ) -> None:
-    """Calibrate every mechanism to the same guarantee and say which one errs least."""
+    """Calibrate every mechanism to the same guarantee and say which one has the least error."""
     if json and as_csv:
         raise UsageError("--csv must not be given with --json.")
+    arguments.Privacy(epsilon, delta, rho)  # refuses what makes no sense together
     from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.compare(
@@ -52,6 +65,8 @@ def compare(
         arguments.read_sensitivity(sensitivity, norm),
         epsilon=epsilon,
         delta=0.0 if delta is None else delta,
+        rho=rho,
+        people=people,
     )
     if plot is not None:
         output.save(result.plot(), plot)
@@ -62,6 +77,9 @@ def compare(
                 "sensitivity": repr(result.sensitivity),
                 "epsilon": result.epsilon,
                 "delta": result.delta,
+                "rho": result.rho,
+                "people": result.people,
+                "beats_the_middle": result.beats_the_middle,
                 "advice": result.advice(),
                 "mechanisms": result.rows(),
             }

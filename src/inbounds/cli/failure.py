@@ -12,7 +12,7 @@ from typer.exceptions import TyperException
 
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
-_OPTIONS = "epsilon|delta|rho|sensitivity|method|scaling|step|dimension|releases|confidence"
+_OPTIONS = "epsilon|delta|rho|people|sensitivity|method|scaling|step|dimension|releases|confidence"
 _OF_BOUNDS = "lower|upper|domain"
 _AS_OPTIONS = {
     "PerCoordinate([...])": "--sensitivity once per coordinate",

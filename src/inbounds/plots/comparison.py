@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_NEAR = 2.0  # times the longest bar, up to which there is room for a line
+
+
 class Errors(Protocol):
     """What `inbounds.analysis.error.Error` holds, as far as it is drawn."""
 
@@ -24,6 +27,8 @@ class Errors(Protocol):
     def average_rmse(self) -> float: ...  # noqa: D102
     @property
     def worst_rmse(self) -> float: ...  # noqa: D102
+    @property
+    def mean_rmse(self) -> float | None: ...  # noqa: D102
 
 
 class Named(Protocol):
@@ -43,9 +48,11 @@ class Compared(Protocol):
     @property
     def domain(self) -> Box: ...  # noqa: D102
     @property
-    def epsilon(self) -> float: ...  # noqa: D102
+    def guarantee(self) -> str: ...  # noqa: D102
     @property
-    def delta(self) -> float: ...  # noqa: D102
+    def baseline(self) -> Errors: ...  # noqa: D102
+    @property
+    def people(self) -> int | None: ...  # noqa: D102
     @property
     def contenders(self) -> Sequence[Named]: ...  # noqa: D102
 
@@ -60,36 +67,40 @@ def comparison_figure(comparison: Compared) -> Figure:
     >>> import inbounds as ib
     >>> figure = comparison_figure(ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0))
     >>> figure.axes[0].get_title()
-    'Error of the answers'
+    'Error of the outputs'
     """
     figure = blank(13, 6.2)
     box = comparison.domain
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
-    guarantee = f"ε = {plain(comparison.epsilon)}, δ = {plain(comparison.delta)}"
-    figure.suptitle(f"Mechanisms on {where} at the same guarantee: {guarantee}", fontsize=12)
+    figure.suptitle(
+        f"Mechanisms on {where} at the same guarantee: {comparison.guarantee}", fontsize=12
+    )
     panels = figure.subplot_mosaic([["errors", "middle"], ["errors", "bound"]])
-    _bars(panels["errors"], comparison.contenders)
+    _bars(panels["errors"], comparison)
     first = "" if box.dimension == 1 else " (first coordinate)"
     one = marginal(comparison.contenders[0].mechanism, 0).domain
     middle, bound = (float(one.lower) + float(one.upper)) / 2, float(one.lower)
     for panel, value, place in (("middle", middle, "middle"), ("bound", bound, "lower bound")):
         tidy(
             panels[panel],
-            f"Answers when the value is the {place}, {plain(value)}{first}",
-            "answer",
+            f"Outputs when the value is the {place}, {plain(value)}{first}",
+            "output",
             "density",
         )
         _curves(panels[panel], comparison.contenders, value)
-    panels["bound"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, fontsize=8.5)
+    panels["bound"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, fontsize=8.5)
     return figure
 
 
-def _bars(axes: Axes, contenders: Sequence[Named]) -> None:
-    """Draw two bars a mechanism, the best at the top."""
-    tidy(axes, "Error of the answers", "RMSE, in the unit of the answer", "")
+def _bars(axes: Axes, comparison: Compared) -> None:
+    """Draw two bars for each mechanism, the best at the top, and a line where data are no use."""
+    contenders = comparison.contenders
+    tidy(axes, "Error of the outputs", "RMSE, in the unit of the output", "")
     places = np.arange(len(contenders))
-    kinds = (("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///"))
-    for shift, (label, field, hatch) in zip((-0.2, 0.2), kinds, strict=True):
+    kinds = [("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///")]
+    if comparison.people is not None:
+        kinds = [(f"mean of {comparison.people:,} people", "mean_rmse", "")]
+    for shift, (label, field, hatch) in zip((-0.2, 0.2), kinds, strict=False):
         lengths = [getattr(contender.error, field) for contender in contenders]
         bars = axes.barh(
             places + shift,
@@ -101,6 +112,12 @@ def _bars(axes: Axes, contenders: Sequence[Named]) -> None:
             label=label,
         )
         axes.bar_label(bars, fmt="{:.4g}", padding=3, fontsize=8.5)
+    middle = comparison.baseline.average_rmse
+    if middle < _NEAR * axes.get_xlim()[1]:
+        label = "middle of the box, whatever the data"
+        axes.axvline(middle, color="#444444", linestyle=(0, (4, 2)), linewidth=1.2, label=label)
+    else:  # the bars would shrink to nothing
+        axes.set_xlabel(f"RMSE (the middle of the box, whatever the data, has {middle:,.4g})")
     axes.set_yticks(places, [contender.name.replace(" (", "\n(") for contender in contenders])
     axes.invert_yaxis()
     axes.margins(x=0.14)

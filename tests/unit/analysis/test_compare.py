@@ -57,7 +57,7 @@ def test_the_gaussian_is_recommended_on_the_example_of_the_paper() -> None:
 
 
 def test_each_criterion_has_its_own_best() -> None:
-    result = compare(ib.Box(0, 1), 0.3, epsilon=1.0, delta=1e-6)
+    result = compare(ib.Box(0, 1), 0.3, epsilon=1.0, delta=1e-6, people=50)
     for criterion in CRITERIA:
         least = min(getattr(c.error, criterion) for c in result.contenders)
         assert getattr(result.best(criterion).error, criterion) == least
@@ -112,3 +112,72 @@ def test_bad_arguments_are_named() -> None:
 
 def test_scales_per_coordinate_are_shown() -> None:
     assert np.ndim(compare(*NARROW, epsilon=1.0)["BoundedGaussian"].mechanism._scale) == 0
+
+
+@pytest.mark.parametrize("rho", [1e-3, 0.1, 1.9, 2.5, 50.0])
+@pytest.mark.parametrize("box", [ib.Box(0, 120), NARROW[0]], ids=repr)
+def test_every_contender_gives_rho(box: ib.Box, rho: float) -> None:
+    result = compare(box, 2.5, rho=rho)
+    assert len(result.contenders) == 4
+    for contender in result.contenders:
+        assert contender.mechanism.rho <= rho
+        assert contender.epsilon == contender.mechanism.epsilon
+    assert result.epsilon is None
+    assert f"rho={rho:g}" in repr(result)
+
+
+def test_the_middle_of_the_box_is_a_row_in_its_place() -> None:
+    result = compare(ib.Box(0, 200_000), 200_000, epsilon=1.0)
+    names = [row["mechanism"] for row in result.rows()]
+    assert names[0] == "middle of the box"  # 57,735 against 72,160
+    assert round(result.rows()[0]["average_rmse"]) == 57_735
+    assert round(result.rows()[1]["average_rmse"], -1) == 72_160
+    assert not result.beats_the_middle
+    assert "beats publishing the middle of the box" in result.advice()
+    assert "middle of the box" in str(result)
+    useful = compare(ib.Box(0, 200_000), 200, epsilon=1.0)
+    assert useful.rows()[-1]["mechanism"] == "middle of the box"
+    assert useful.beats_the_middle
+    assert "middle of the box" not in useful.advice()
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 1.5, 2, 2.5, 3])
+def test_the_middle_beats_the_bounded_gaussian_on_the_example_of_the_paper(epsilon: float) -> None:
+    result = compare(*NARROW, epsilon=epsilon)
+    assert result["BoundedGaussian"].error.average_rmse > result.baseline.average_rmse
+    assert result.beats_the_middle == (epsilon > 2)  # by ClampedLaplace
+
+
+def test_the_baseline_is_the_error_of_a_constant() -> None:
+    values = np.random.default_rng(3).uniform([0, 1], [10, 9], size=(400_000, 2))
+    squares = (values - [5, 5]) ** 2
+    baseline = compare(*NARROW, epsilon=1.0).baseline
+    assert baseline.average_rmse == pytest.approx(math.sqrt(squares.mean()), rel=5e-3)
+    assert baseline.worst_rmse == pytest.approx(math.sqrt((25 + 16) / 2))
+    assert (baseline.worst_bias, baseline.bound_mass) == (5, 0)
+
+
+def test_many_people_are_ranked_by_the_error_of_their_mean() -> None:
+    phones = compare(ib.Box(0, 200_000), 200_000, epsilon=1.0, people=100_000)
+    one = compare(ib.Box(0, 200_000), 200_000, epsilon=1.0)
+    assert phones.best().name == phones.contenders[0].name == "ClampedLaplace"
+    assert [c.name for c in one.contenders].index("ClampedLaplace") == 4
+    assert one.best().name == "BoundedLaplace"
+    assert phones.best("average_rmse").name == "BoundedLaplace"
+    errors = {c.name: c.error.mean_rmse for c in phones.contenders}
+    assert 600 < errors["ClampedLaplace"] < 800
+    assert 1000 < errors["BoundedGaussian"] < 1250
+    assert phones.beats_the_middle
+    assert "of the mean of 100,000 people" in phones.advice()
+    assert "RMSE of the" in str(phones)
+    assert phones.to_frame().loc["ClampedLaplace", "mean_rmse"] == errors["ClampedLaplace"]
+
+
+def test_people_are_counted_on_an_interval_only() -> None:
+    with pytest.raises(ArgumentError, match=r"people must be left out.*\nHint: compare one"):
+        compare(*NARROW, epsilon=1.0, people=10)
+    for wrong in (0, -3, 1.5, 10**16):
+        with pytest.raises(ArgumentError, match="people must be"):
+            compare(ib.Box(0, 1), 1, epsilon=1.0, people=wrong)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="unless people is given"):
+        compare(ib.Box(0, 1), 1, epsilon=1.0).best("mean_rmse")

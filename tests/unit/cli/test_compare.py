@@ -36,10 +36,38 @@ def test_json_holds_the_rows_and_the_advice(expected):
 
 def test_csv_holds_the_rows(expected):
     rows = list(csv.DictReader(io.StringIO(compare(*AGE, "--csv").stdout)))
-    assert [row["mechanism"] for row in rows] == [c.name for c in expected.contenders]
-    assert [float(row["scale"]) for row in rows] == [
+    *mechanisms, middle = rows
+    assert [row["mechanism"] for row in mechanisms] == [c.name for c in expected.contenders]
+    assert [float(row["scale"]) for row in mechanisms] == [
         c.mechanism._scale for c in expected.contenders
     ]
+    assert (middle["mechanism"], middle["scale"]) == ("middle of the box", "")
+
+
+def test_people_and_rho_are_heeded():
+    phones = ["--bounds", "0:120", "--sensitivity", "120"]
+    found = json.loads(compare(*phones, "--epsilon", "1", "--people", "1000", "--json").stdout)
+    assert found["people"] == 1000
+    assert found["mechanisms"][0]["mechanism"] == "ClampedLaplace"
+    assert found["mechanisms"][0]["mean_rmse"] < found["mechanisms"][0]["average_rmse"] / 10
+    found = json.loads(compare(*phones, "--rho", "0.1", "--json").stdout)
+    assert (found["epsilon"], found["rho"], found["beats_the_middle"]) == (None, 0.1, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "one of --epsilon and --rho must be given."),
+        (["--epsilon", "1", "--rho", "1"], "give --epsilon or --rho, not both."),
+        (
+            ["--epsilon", "1", "--people", "0"],
+            "--people must be positive, got people=0.",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(given, said):
+    result = compare(*AGE[:4], *given)
+    assert (result.exit_code, result.stderr) == (2, f"Error: {said}\n")
 
 
 def test_a_delta_and_several_coordinates_are_heeded():

@@ -31,20 +31,22 @@ def stems(figure):
 
 
 def test_the_bars_are_the_errors(wide):
-    axes = named(comparison_figure(wide), "Error of the answers")
+    axes = named(comparison_figure(wide), "Error of the outputs")
     average, worst = axes.containers
     assert [bar.get_width() for bar in average] == [c.error.average_rmse for c in wide.contenders]
     assert [bar.get_width() for bar in worst] == [c.error.worst_rmse for c in wide.contenders]
     labels = [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()]
     assert labels == [c.name for c in wide.contenders]
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["average over values", "worst value"]
+    assert legend == ["middle of the box, whatever the data", "average over values", "worst value"]
+    (line,) = axes.get_lines()
+    assert set(line.get_xdata()) == {wide.baseline.average_rmse}
     assert average[0].get_hatch() != worst[0].get_hatch()
 
 
 @pytest.mark.parametrize(("start", "value"), [("middle", 0.5), ("lower bound", 0.0)])
 def test_the_curves_are_the_densities_of_the_answers(wide, start, value):
-    axes = named(comparison_figure(wide), f"Answers when the value is the {start}")
+    axes = named(comparison_figure(wide), f"Outputs when the value is the {start}")
     drawn = {line.get_label(): line for line in axes.get_lines()}
     assert set(drawn) == NAMES
     for contender in wide.contenders:
@@ -55,7 +57,7 @@ def test_the_curves_are_the_densities_of_the_answers(wide, start, value):
 
 
 def test_curves_differ_without_colour(wide):
-    axes = named(comparison_figure(wide), "Answers when the value is the middle")
+    axes = named(comparison_figure(wide), "Outputs when the value is the middle")
     assert len({str(line._unscaled_dash_pattern) for line in axes.get_lines()}) == len(NAMES)
 
 
@@ -80,14 +82,14 @@ def test_an_atom_out_of_sight_is_not_drawn():
 
 def test_the_title_states_the_guarantee(wide):
     assert comparison_figure(wide).get_suptitle() == (
-        "Mechanisms on Box(0, 1) at the same guarantee: ε = 1, δ = 0"
+        "Mechanisms on Box(0, 1) at the same guarantee: epsilon=1, delta=0"
     )
 
 
 def test_of_several_coordinates_the_first_is_drawn():
     box = ib.Box([0, 1], [10, 9])
     result = ib.compare(box, ib.PerCoordinate([4, 2]), epsilon=1.0)
-    axes = named(comparison_figure(result), "Answers when the value is the middle, 5 (first")
+    axes = named(comparison_figure(result), "Outputs when the value is the middle, 5 (first")
     line = next(line for line in axes.get_lines() if line.get_label() == "BoundedGaussian")
     x, y = line.get_data()
     joint = np.column_stack([x, np.full_like(x, 4.0)])

@@ -1,0 +1,181 @@
+"""The mechanism with the least error at a guarantee, whichever it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from inbounds import _check
+from inbounds.analysis.error import Error
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.bounded_laplace import BoundedLaplace
+from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
+from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+from inbounds.mechanisms.guarantee import Guarantee, check_box, check_guarantee
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+Criterion = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass", "mean_rmse"]
+CRITERIA: tuple[Criterion, ...] = (
+    *("average_rmse", "worst_rmse", "worst_bias", "bound_mass"),
+    "mean_rmse",
+)
+
+_MOST_PEOPLE = 10**15
+_ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
+
+
+def calibrate(
+    domain: Box,
+    sensitivity: Sensitivity | float,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    rho: float | None = None,
+    criterion: Criterion | None = None,
+    inside: bool = False,
+    people: int | None = None,
+) -> Mechanism:
+    """Return the mechanism with the least error that gives a guarantee.
+
+    Every bounded mechanism is calibrated to the guarantee, and the one with the lowest error by
+    `criterion` is returned. `compare` shows them side by side.
+
+    Parameters
+    ----------
+    domain
+        The box that values and outputs live in.
+    sensitivity
+        What one neighbour may change: a number (an l2 norm) or `L2`, `L1`, `LInf`,
+        `PerCoordinate` and their intersections.
+    epsilon, delta
+        The differential privacy to give: pure if `delta` is zero.
+    rho
+        The zero-concentrated differential privacy to give, in place of `epsilon`.
+    criterion
+        ``"average_rmse"``: the root mean squared error over values anywhere in the box, the
+        default. ``"worst_rmse"``, ``"worst_bias"`` and ``"bound_mass"``: the largest error, the
+        largest bias, and the probability of an output at a bound, at the worst value.
+        ``"mean_rmse"``: the error of a mean over `people`, the default where that is given.
+    inside
+        Whether only mechanisms count that put no mass on the bounds themselves.
+    people
+        In local privacy: how many people release one value each. The error that counts is then
+        that of their mean, read back from the outputs.
+
+    Returns
+    -------
+    BoundedGaussian, BoundedLaplace, ClampedGaussian or ClampedLaplace
+
+    See Also
+    --------
+    compare : The errors of all of them.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> ib.calibrate(ib.Box(0, 120), 2.5, epsilon=1.0)
+    ClampedLaplace(Box(0, 120), L2(2.5), scale=2.50000...)
+    >>> ib.calibrate(ib.Box(0, 120), 2.5, epsilon=1.0, inside=True)
+    BoundedLaplace(Box(0, 120), L2(2.5), scale=4.0315...)
+    >>> rates = ib.Box([0.0] * 50, [1.0] * 50)
+    >>> type(ib.calibrate(rates, 0.1, epsilon=1.0, delta=1e-6)).__name__
+    'BoundedGaussian'
+    """
+    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    check_setting(domain)
+    people = check_people(people, domain)
+    criterion = check_criterion(criterion, people)
+    errors = [
+        (Error.of(mechanism, people), mechanism)
+        for _, mechanism in calibrations(domain, as_sensitivity(sensitivity), guarantee)
+    ]
+    if inside:
+        errors = [(error, mechanism) for error, mechanism in errors if error.bound_mass == 0]
+    return min(errors, key=lambda pair: rank(pair[0], criterion))[1]
+
+
+def calibrations(
+    box: Box, sensitivity: Sensitivity, guarantee: Guarantee
+) -> Iterator[tuple[str, Mechanism]]:
+    """Yield the name and the mechanism, calibrated, of every kind that can give the guarantee."""
+    epsilon, delta, rho = guarantee.epsilon, guarantee.delta, guarantee.rho
+    if rho is not None:  # pure epsilon gives min(epsilon²/2, epsilon)
+        epsilon = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM
+        bounded = BoundedGaussian.calibrated(box, sensitivity, rho=rho)
+    else:
+        bounded = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, delta=delta)
+    yield "BoundedGaussian", bounded
+    yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
+    yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
+    if rho is not None:
+        sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * rho) / _ROOM
+        yield "ClampedGaussian", ClampedGaussian(box, sensitivity, sigma)
+    elif delta > 0 or box.dimension == 1:
+        method: Literal["exact", "analytic"] = "exact" if box.dimension == 1 else "analytic"
+        yield (
+            "ClampedGaussian",
+            ClampedGaussian.calibrated(
+                box, sensitivity, epsilon=epsilon, delta=delta, method=method
+            ),
+        )
+
+
+def rank(error: Error, criterion: Criterion) -> tuple[float, float]:
+    """Return what orders errors by a criterion; among equals the average error decides.
+
+    Examples
+    --------
+    >>> rank(Error(worst_rmse=3.0, average_rmse=2.0, worst_bias=1.0, bound_mass=0.0), "bound_mass")
+    (0.0, 2.0)
+    """
+    return getattr(error, criterion), error.average_rmse
+
+
+def check_setting(domain: object) -> None:
+    """Refuse what is not a box, or is too extreme for errors to be compared."""
+    check_box(domain)
+    widths = domain.widths  # type: ignore[attr-defined]
+    if not (widths.min() > 1e-100 and widths.max() < 1e100):
+        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be compared.")
+
+
+def check_people(people: object, domain: Box) -> int | None:
+    """Read how many people release a value each, if anybody asked."""
+    if people is None:
+        return None
+    number = _check.positive(people=people)
+    if not number.is_integer() or number > _MOST_PEOPLE:
+        raise ArgumentError(
+            f"people must be a whole number from 1 to 10¹⁵, got people={_check.quoted(people)}."
+        )
+    if not domain.is_interval:
+        raise ArgumentError(
+            "people must be left out on a box of several coordinates.\n"
+            "Hint: compare one interval at a time."
+        )
+    return int(number)
+
+
+def check_criterion(criterion: object, people: int | None) -> Criterion:
+    """Read the criterion; by default the error of one output, or of a mean over `people`."""
+    if criterion is None:
+        return "average_rmse" if people is None else "mean_rmse"
+    checked: Criterion = _check.one_of(CRITERIA, criterion=criterion)  # type: ignore[assignment]
+    if checked == "mean_rmse" and people is None:
+        raise ArgumentError("criterion must not be 'mean_rmse' unless people is given.")
+    return checked
+
+
+def published(
+    box: Box, sensitivity: Sensitivity, epsilon: float
+) -> Iterable[tuple[str, Mechanism]]:
+    """Yield the bounded Gaussian as the literature calibrates it; never less noise than ours."""
+    paper = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, method="paper")
+    yield "BoundedGaussian (paper)", paper
+    if box.dimension == 1 or sensitivity.has_caps:
+        liu = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, method="liu")
+        yield "BoundedGaussian (Liu)", liu

@@ -1,0 +1,306 @@
+"""A script that uses every public name, and prints what became of each use as JSON.
+
+It runs in environments that hold the installed wheel and one extra, so it needs nothing but
+inbounds: a use that needs an optional package says so, and what happened without it is reported.
+"""
+
+import contextlib
+import importlib.util
+import io
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import inbounds as ib
+
+USES: dict[str, tuple[tuple[str, ...], Callable[[], Any]]] = {}
+FOLDER = Path(tempfile.mkdtemp())  # for files that the uses write
+INTERVAL, PAIR = ib.Box(0, 120), ib.Box([0, 1], [10, 9])
+
+
+def use(*packages: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Register a use and the optional modules it needs."""
+
+    def register(function: Callable[[], Any]) -> Callable[[], Any]:
+        USES[function.__name__] = packages, function
+        return function
+
+    return register
+
+
+def mechanism() -> ib.BoundedGaussian:
+    return ib.BoundedGaussian.calibrated(INTERVAL, 120, epsilon=1.0)
+
+
+@use()
+def sensitivities() -> None:
+    for kind in (ib.L1(1), ib.L2(1) & ib.LInf(1), ib.PerCoordinate([4, 2])):
+        ib.BoundedGaussian.calibrated(PAIR, kind, epsilon=1.0)
+
+
+@use()
+def mechanisms() -> None:
+    for kind in (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace):
+        m = kind.calibrated(INTERVAL, 2.5, epsilon=1.0)
+        assert 0 <= m.release(41.3) <= 120
+        assert m.mse(41.3) > 0
+        assert m.loss().epsilon == m.epsilon
+        assert str(m).startswith(kind.__name__)
+    m = ib.ClampedGaussian.calibrated(INTERVAL, 2.5, epsilon=1.0, delta=1e-6)
+    assert 0 <= m.release(41.3) <= 120
+
+
+@use()
+def calibrate() -> None:
+    assert 0 <= ib.calibrate(INTERVAL, 2.5, epsilon=1.0).release(41.3) <= 120
+
+
+@use()
+def html() -> None:
+    shown = (mechanism(), mechanism().certificate(), ib.compose([mechanism()]))
+    more = (ib.compare(INTERVAL, 2.5, epsilon=1.0), ib.deconvolve([3.0, 60.0, 110.0], mechanism()))
+    assert all("<table" in thing._repr_html_() for thing in (*shown, *more))
+
+
+@use()
+def certificates() -> None:
+    proof = mechanism().certificate()
+    ib.Certificate.from_json(proof.to_json()).check()
+    try:
+        ib.Certificate.from_json("{}")
+    except (ib.CertificateError, ib.ArgumentError) as error:
+        assert isinstance(error, ib.InBoundsError)
+
+
+@use()
+def errors() -> None:
+    for wrong, error in ((lambda: ib.Box(1, 0), ib.ArgumentError),
+                         (lambda: ib.Box("0", 1), ib.ArgumentTypeError)):  # fmt: skip
+        try:
+            wrong()
+        except error:
+            continue
+        raise AssertionError("no error")
+
+
+@use()
+def compare() -> None:
+    comparison = ib.compare(INTERVAL, 2.5, epsilon=1.0)
+    assert isinstance(comparison, ib.Comparison)
+    assert comparison.best().name == "ClampedLaplace"
+    assert "ClampedLaplace" in str(comparison)
+
+
+@use("pandas")
+def compare_as_a_frame() -> None:
+    assert len(ib.compare(INTERVAL, 2.5, epsilon=1.0).to_frame()) > 3
+
+
+@use("matplotlib")
+def compare_as_a_figure() -> None:
+    assert ib.compare(INTERVAL, 2.5, epsilon=1.0).plot().axes
+
+
+@use()
+def compose() -> None:
+    together = ib.compose([(mechanism(), 4)])
+    assert isinstance(together, ib.Composition)
+    assert isinstance(together.losses[0][0], ib.PrivacyLoss)
+    assert 3.9 < together.pure < 4.1
+
+
+@use("dp_accounting")
+def compose_with_a_delta() -> None:
+    assert ib.compose([(mechanism(), 4)]).epsilon(delta=1e-6) < 4.1
+
+
+@use()
+def audit() -> None:
+    result = ib.audit(mechanism(), releases=1000)
+    assert isinstance(result, ib.Audit)
+    assert "Not refuted" in str(result)
+
+
+@use("rich")
+def audit_with_a_bar() -> None:
+    with contextlib.redirect_stderr(io.StringIO()):
+        ib.audit(mechanism(), releases=1000, progress=True)
+
+
+@use()
+def deconvolve() -> None:
+    result = ib.deconvolve([3.0, 60.0, 110.0] * 30, mechanism())
+    assert isinstance(result, ib.Deconvolution)
+    assert 0 < result.mean < 120
+
+
+@use("matplotlib")
+def deconvolve_as_a_figure() -> None:
+    assert ib.deconvolve([3.0, 60.0, 110.0] * 30, mechanism()).plot().axes
+
+
+@use()
+def queries() -> None:
+    question = ib.queries.graph.degree([[0, 1], [1, 0]], node=0, edges=1)
+    assert isinstance(ib.queries.stack([question, question]), ib.queries.Query)
+
+
+@use("networkx")
+def queries_of_networkx() -> None:
+    import networkx as nx
+
+    assert ib.queries.graph.algebraic_connectivity(nx.karate_club_graph(), edges=1).box.lower == 0
+
+
+@use("sqlalchemy")
+def ledger() -> None:
+    with ib.Ledger(FOLDER / "budget.db") as kept:
+        kept.open("survey", epsilon=2.0)
+        kept.release(mechanism(), 41.3, dataset="survey")
+        try:
+            kept.spend("survey", epsilon=3.0)
+        except ib.BudgetExceededError as error:
+            assert error.dataset == "survey"
+        try:
+            kept.remaining("nothing")
+        except ib.LedgerError as error:
+            assert "nothing" in str(error)
+
+
+@use("sqlalchemy", "pandas")
+def ledger_history() -> None:
+    with ib.Ledger(FOLDER / "history.db") as kept:
+        kept.open("survey", epsilon=2.0)
+        assert len(kept.history("survey")) == 0
+
+
+@use("pandas")
+def privatize_pandas() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": [3.0, 41.3]})
+    assert ib.privatize(frame, {"age": mechanism()})["age"].between(0, 120).all()
+
+
+@use("polars")
+def privatize_polars() -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"age": [3.0, 41.3]})
+    assert ib.privatize(frame, {"age": mechanism()})["age"].is_between(0, 120).all()
+
+
+@use("pyarrow")
+def privatize_arrow() -> None:
+    import pyarrow as pa
+
+    assert len(ib.privatize(pa.table({"age": [3.0, 41.3]}), {"age": mechanism()})) == 2
+
+
+@use("duckdb", "pyarrow")
+def privatize_duckdb() -> None:
+    import duckdb
+
+    relation = duckdb.connect().sql("SELECT 41.3::DOUBLE AS age")
+    assert len(ib.privatize(relation, {"age": mechanism()}).fetchall()) == 1
+
+
+@use("pyspark", "pyarrow")
+def privatize_spark() -> None:
+    from pyspark.sql import SparkSession
+
+    with SparkSession.builder.master("local[1]").getOrCreate() as session:
+        frame = session.createDataFrame([(41.3,)], ["age"])
+        assert len(ib.privatize(frame, {"age": mechanism()}).collect()) == 1
+
+
+@use("narwhals")
+def statistics() -> None:
+    from inbounds.frames import count, histogram, mean, total, variance
+
+    asked = [count(), histogram("age", [0, 60, 120]), *(f("age", 0, 120) for f in (mean, total))]
+    assert [*asked, variance("age", 0, 120)]
+    assert ib.summarize  # which is where narwhals is needed
+
+
+@use("pandas", "narwhals")
+def summarize() -> None:
+    import pandas as pd
+
+    from inbounds.frames import mean
+
+    frame = pd.DataFrame({"age": [3.0, 41.3]})
+    assert len(ib.summarize(frame, mean("age", 0, 120), epsilon=1.0)) == 1
+
+
+@use()
+def packages() -> None:
+    assert {ib.frames, ib.plots, ib.queries}
+    assert issubclass(ib.MissingPackageError, ModuleNotFoundError)
+
+
+def command(*words: str) -> None:
+    """Run the command line here; raise what it says of a missing package."""
+    from inbounds.cli import main
+
+    said = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        code = main(words)
+    if code:
+        raise ModuleNotFoundError(said.getvalue().removeprefix("Error: ").strip())
+
+
+SETTING = ("--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1")
+
+
+@use("typer")
+def command_line() -> None:
+    command("--help")
+    command("calibrate", *SETTING)
+    command("compare", *SETTING)
+    command("audit", *SETTING, "--releases", "1000")
+    command("reproduce", "table1")
+    command("release", *SETTING, "41.3")
+
+
+@use("typer", "matplotlib")
+def command_line_figures() -> None:
+    command("compare", *SETTING, "--plot", str(FOLDER / "compare.png"))
+
+
+@use("typer", "dp_accounting")
+def command_line_compose() -> None:
+    command("compose", "--delta", "1e-6", "--release", "epsilon=0.1 times=10")
+
+
+@use("typer", "sqlalchemy")
+def command_line_ledger() -> None:
+    command("ledger", "open", "survey", "--ledger", str(FOLDER / "ledger.db"), "--epsilon", "1")
+
+
+@use("typer", "pyarrow")
+def command_line_privatize() -> None:
+    people, private = FOLDER / "people.csv", FOLDER / "private.csv"
+    people.write_text("age\n41.3\n12\n")
+    command("privatize", str(people), str(private), "--column", "age=0:120", "--epsilon", "1")
+
+
+def main() -> None:
+    report = {}
+    for name, (packages, function) in USES.items():
+        try:
+            function()
+            outcome = None
+        except ModuleNotFoundError as error:
+            outcome = " ".join(str(error).split())
+        report[name] = {"needs": packages, "outcome": outcome}
+    needed = {package for packages, _ in USES.values() for package in packages}
+    installed = [name for name in sorted(needed) if importlib.util.find_spec(name)]
+    print(json.dumps({"file": ib.__file__, "uses": report, "installed": installed}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

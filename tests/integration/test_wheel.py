@@ -1,0 +1,150 @@
+"""The wheel, as users will install it: alone, with each extra, and with all of them.
+
+Real environments, made by pip from a folder of wheels that is downloaded once.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import inbounds
+from inbounds._extra import PACKAGES
+from tests.integration import surface
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = sorted(set(PROJECT["optional-dependencies"]) - {"bench", "demo", "dev"})
+PINNED = ["-c", str(ROOT / "constraints.txt")]
+
+
+def run(*command: object, **options: object) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def pip(*words: object, python: object = sys.executable) -> None:
+    quiet = ("-q", "--no-input", "--disable-pip-version-check")
+    # Builds of source archives are isolated, and the pins hold there too.
+    pins = os.environ | {"PIP_CONSTRAINT": "constraints.txt"}
+    run(sys.executable, "-m", "pip", "--python", python, *words, *quiet, cwd=ROOT, env=pins)
+
+
+def build(folder: Path, source: Path, *kinds: str) -> None:
+    run(sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", folder, source)
+
+
+@pytest.fixture(scope="session")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source archive and the wheel, each built from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    build(folder, ROOT, "--sdist", "--wheel")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(dist: Path) -> Path:
+    return next(dist.glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def wheelhouse(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheels of everything that any extra needs."""
+    folder = tmp_path_factory.mktemp("wheels")
+    pip("wheel", *PINNED, "--wheel-dir", folder, f"{wheel}[all]")
+    return folder
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_source_archive_builds_the_same_wheel(dist: Path, wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    build(tmp_path / "again", next(tmp_path.glob("inbounds-*")), "--wheel")
+    assert contents(next((tmp_path / "again").glob("*.whl"))) == contents(wheel)
+
+
+def test_the_source_archive_holds_what_the_makefile_needs(dist: Path) -> None:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for needed in ("Makefile", "constraints.txt", "README.md", "CITATION.cff", "LICENSE"):
+        assert needed in names
+    for folder in ("examples/demo.py", "tests/conftest.py", "benchmarks/__main__.py"):
+        assert folder in names
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = set(contents(wheel))
+    assert {"inbounds/py.typed", "inbounds/data/anes96.csv"} <= names
+    assert {name.partition("/")[0] for name in names} == {
+        "inbounds",
+        f"inbounds-{inbounds.__version__}.dist-info",
+    }
+
+
+@pytest.mark.parametrize("extra", ["", *EXTRAS])
+def test_every_public_name_works_or_names_the_package_that_is_missing(
+    extra: str, wheel: Path, wheelhouse: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "env"
+    venv.create(home)
+    python = home / "bin" / "python"
+    wanted = f"{wheel}[{extra}]" if extra else wheel
+    source = ("--no-index", "--find-links", wheelhouse)
+    pip("install", "--no-compile", *source, wanted, python=python)
+    script = Path(surface.__file__)
+    plain = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "INBOUNDS_PYTHON": str(python)}
+    report = json.loads(run(python, "-I", script, cwd=tmp_path, env=plain))
+    assert Path(report["file"]).is_relative_to(home)
+    assert promised(extra) <= set(report["installed"])
+    if not extra:
+        assert report["installed"] == []
+    for use, found in report["uses"].items():
+        missing = set(found["needs"]) - set(report["installed"])
+        if missing:
+            assert found["outcome"] in {message(module) for module in missing}, use
+        else:
+            assert found["outcome"] is None, use
+
+
+def promised(extra: str) -> set[str]:
+    """The optional modules that an extra, and those it includes, should have brought."""
+    requirements = PROJECT["optional-dependencies"].get(extra, [])
+    modules = {package: module for module, (package, _) in PACKAGES.items()}
+    found: set[str] = set()
+    for requirement in requirements:
+        if included := re.match(r"inbounds\[(.*)\]", requirement):
+            found |= set().union(*map(promised, included[1].split(",")))
+        else:
+            found.add(modules[re.match(r"[\w-]+", requirement)[0]])
+    return found - {"psycopg"}  # no use in the script: it needs a server
+
+
+def message(module: str) -> str:
+    package, extra = PACKAGES[module]
+    return (
+        f"this needs the package {package}, which is not installed. "
+        f"Hint: pip install 'inbounds[{extra}]'"
+    )
+
+
+def test_the_script_uses_every_public_name() -> None:
+    source = Path(surface.__file__).read_text()
+    unused = [name for name in inbounds.__all__ if f"ib.{name}" not in source]
+    assert unused == []
+    frames = [name for name in inbounds.frames.__all__ if not re.search(rf"\b{name}\b", source)]
+    assert frames == []

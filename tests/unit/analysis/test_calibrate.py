@@ -1,0 +1,82 @@
+"""The best mechanism without knowing which: what the comparison finds first."""
+
+import pytest
+
+import inbounds as ib
+from inbounds.analysis.calibrate import CRITERIA
+from inbounds.errors import ArgumentError, ArgumentTypeError
+
+PAIR = (ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]))
+SETTINGS = [
+    (ib.Box(0, 120), 2.5, {"epsilon": 1.0}),
+    (ib.Box(0, 120), 2.5, {"epsilon": 1.0, "delta": 1e-6}),
+    (ib.Box(0, 120, step=1), 120, {"epsilon": 0.5}),
+    (ib.Box(0, 1), 0.01, {"rho": 0.2}),
+    (*PAIR, {"epsilon": 1.0}),
+    (*PAIR, {"rho": 0.5}),
+    (ib.Box([0] * 20, [1] * 20), ib.L2(0.5), {"epsilon": 2.0, "delta": 1e-9}),
+]
+
+
+@pytest.mark.parametrize("criterion", [None, *CRITERIA[:-1]])
+@pytest.mark.parametrize(("box", "sensitivity", "guarantee"), SETTINGS)
+def test_it_is_the_best_of_the_comparison(box, sensitivity, guarantee, criterion):
+    mechanism = ib.calibrate(box, sensitivity, criterion=criterion, **guarantee)
+    best = ib.compare(box, sensitivity, **guarantee).best(criterion)
+    assert mechanism == best.mechanism
+
+
+@pytest.mark.parametrize(("box", "sensitivity", "guarantee"), SETTINGS)
+def test_it_gives_the_guarantee(box, sensitivity, guarantee):
+    for inside in (False, True):
+        mechanism = ib.calibrate(box, sensitivity, inside=inside, **guarantee)
+        if "rho" in guarantee:
+            assert mechanism.rho <= guarantee["rho"]
+        else:
+            assert mechanism.delta(guarantee["epsilon"]) <= guarantee.get("delta", 0.0)
+
+
+@pytest.mark.parametrize(("box", "sensitivity", "guarantee"), SETTINGS)
+def test_inside_leaves_the_bounds_free_and_costs_error(box, sensitivity, guarantee):
+    inside = ib.calibrate(box, sensitivity, inside=True, **guarantee)
+    assert isinstance(inside, ib.BoundedGaussian | ib.BoundedLaplace)
+    result = ib.compare(box, sensitivity, **guarantee)
+    names = [contender.name for contender in result.contenders]
+    truncated = [c for c in result.contenders if c.error.bound_mass == 0]
+    assert names.index(type(inside).__name__) == names.index(truncated[0].name)
+
+
+def test_the_bounded_gaussian_is_the_star_where_it_wins():
+    fifty = ib.Box([0.0] * 50, [1.0] * 50)
+    assert isinstance(ib.calibrate(*PAIR, epsilon=1.0), ib.BoundedGaussian)
+    assert isinstance(ib.calibrate(fifty, 0.1, epsilon=1.0, delta=1e-6), ib.BoundedGaussian)
+    assert isinstance(ib.calibrate(fifty, 0.1, rho=0.1, inside=True), ib.BoundedGaussian)
+
+
+def test_an_age_is_released_with_less_than_a_quarter_of_the_error():
+    box, error = ib.Box(0, 120), {"criterion": "average_rmse"}
+    best = ib.calibrate(box, 2.5, epsilon=1.0, **error)
+    gaussian = ib.BoundedGaussian.calibrated(box, 2.5, epsilon=1.0)
+    assert best.mse(60.0) < gaussian.mse(60.0) / 16
+
+
+def test_people_decide_by_the_error_of_their_mean():
+    phones = (ib.Box(0, 200_000), 200_000)
+    assert isinstance(ib.calibrate(*phones, epsilon=1.0), ib.BoundedLaplace)
+    assert isinstance(ib.calibrate(*phones, epsilon=1.0, people=100_000), ib.ClampedLaplace)
+    many = ib.calibrate(*phones, epsilon=1.0, people=100_000, criterion="average_rmse")
+    assert isinstance(many, ib.BoundedLaplace)
+
+
+def test_bad_arguments_are_named():
+    box = ib.Box(0, 1)
+    with pytest.raises(ArgumentTypeError, match="epsilon or rho must be given"):
+        ib.calibrate(box, 1)
+    with pytest.raises(ArgumentError, match="criterion must be one of"):
+        ib.calibrate(box, 1, epsilon=1.0, criterion="beauty")
+    with pytest.raises(ArgumentError, match="unless people is given"):
+        ib.calibrate(box, 1, epsilon=1.0, criterion="mean_rmse")
+    with pytest.raises(ArgumentTypeError, match="domain must be a Box"):
+        ib.calibrate((0, 1), 1, epsilon=1.0)
+    with pytest.raises(ArgumentError, match="widths between"):
+        ib.calibrate(ib.Box(0, 1e-120), 1, epsilon=1.0)
