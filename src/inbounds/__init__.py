@@ -10,6 +10,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from inbounds import frames as frames
+    from inbounds import plots as plots
+    from inbounds import queries as queries
     from inbounds.accounting.composition import Composition, compose
     from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.audit import Audit, audit
@@ -102,14 +105,16 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("frames", "plots", "queries")
 
 
-def __getattr__(name: str) -> object:
-    """Load a public name from its module at first use, so that importing stays cheap."""
-    if name in _PACKAGES:
-        return importlib.import_module(f"inbounds.{name}")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
-    return value
+if not TYPE_CHECKING:  # where it would give every misspelt name a type
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module at first use, so that importing stays cheap."""
+        if name in _PACKAGES:
+            return importlib.import_module(f"inbounds.{name}")
+        if name not in _HOME_OF:
+            raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
+        value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

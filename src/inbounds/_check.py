@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
 

@@ -1,12 +1,15 @@
 """Where answers live: a product of closed intervals."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Array, Floats, Number, Step, Vector
 from inbounds.errors import ArgumentError
 
 
@@ -38,11 +41,13 @@ class Box:
 
     lower: float | Floats
     upper: float | Floats
-    step: float | tuple[float | None, ...] | None = field(default=None, kw_only=True)
+    step: float | tuple[float | None, ...] | None = field(kw_only=True)
 
-    def __post_init__(self) -> None:
-        lower = _check.finite_vector(lower=self.lower)
-        upper = _check.finite_vector(upper=self.upper)
+    def __init__(
+        self, lower: Number | Vector, upper: Number | Vector, *, step: Step | None = None
+    ) -> None:
+        lower = _check.finite_vector(lower=lower)
+        upper = _check.finite_vector(upper=upper)
         if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
             raise ArgumentError(
                 f"upper must have as many coordinates as lower, "
@@ -61,30 +66,7 @@ class Box:
             raise ArgumentError("upper must be close enough to lower that upper - lower is finite.")
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "step", self._checked_step(widths))
-
-    def _checked_step(self, widths: Floats) -> float | tuple[float | None, ...] | None:
-        step = self.step
-        if step is None:
-            return None
-        given = np.asarray(step, dtype=object)
-        if given.ndim == 0:
-            steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
-        elif given.shape == widths.shape:
-            steps = tuple(None if s is None else _check.positive(step=s) for s in given)
-        else:
-            raise ArgumentError(
-                "step must be one number, or one per coordinate on a box of several, "
-                f"got shape {given.shape}."
-            )
-        for one, width in zip(steps, widths.ravel().tolist(), strict=True):
-            if one is not None and one / (1 + 1e-9) > width:
-                raise ArgumentError(f"step must be at most upper - lower, got step={short(one)}.")
-            if one is not None and width * 2.0**-52 > one:
-                raise ArgumentError(
-                    f"step must divide the box into at most 2**52 parts, got step={short(one)}."
-                )
-        return steps[0] if given.ndim == 0 else steps
+        object.__setattr__(self, "step", _checked_step(step, widths))
 
     @property
     def is_interval(self) -> bool:
@@ -106,12 +88,12 @@ class Box:
         """The step of each coordinate, None where there is none."""
         return self.step if isinstance(self.step, tuple) else (self.step,) * self.dimension
 
-    def clamp(self, values: Floats) -> Floats:
+    def clamp(self, values: Array) -> Floats:
         """Move each value to the nearest point of the box (which never adds sensitivity)."""
         self.check_shape(values)
         return np.clip(values, self.lower, self.upper)
 
-    def check_shape(self, values: Floats, name: str = "values") -> None:
+    def check_shape(self, values: Array, name: str = "values") -> None:
         """Refuse an array whose last axis does not hold one number per coordinate."""
         if not self.is_interval and (values.ndim == 0 or values.shape[-1] != self.dimension):
             raise ArgumentError(
@@ -140,3 +122,26 @@ class Box:
     def __repr__(self) -> str:
         step = "" if self.step is None else f", step={short(self.step)}"
         return f"Box({short(self.lower)}, {short(self.upper)}{step})"
+
+
+def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:
+    if step is None:
+        return None
+    given = np.asarray(step, dtype=object)
+    if given.ndim == 0:
+        steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
+    elif given.shape == widths.shape:
+        steps = tuple(None if s is None else _check.positive(step=s) for s in given)
+    else:
+        raise ArgumentError(
+            "step must be one number, or one per coordinate on a box of several, "
+            f"got shape {given.shape}."
+        )
+    for one, width in zip(steps, widths.ravel().tolist(), strict=True):
+        if one is not None and one / (1 + 1e-9) > width:
+            raise ArgumentError(f"step must be at most upper - lower, got step={short(one)}.")
+        if one is not None and width * 2.0**-52 > one:
+            raise ArgumentError(
+                f"step must divide the box into at most 2**52 parts, got step={short(one)}."
+            )
+    return steps[0] if given.ndim == 0 else steps

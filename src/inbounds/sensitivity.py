@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Floats, Number, Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 SMALLEST_SHARE = 2.0**-250
@@ -116,8 +117,8 @@ class _Part(Sensitivity):
 
     bound: float | Floats
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _check.positive(sensitivity=self.bound))
+    def __init__(self, bound: Number) -> None:
+        object.__setattr__(self, "bound", _check.positive(sensitivity=bound))
 
     @property
     def order(self) -> Literal[1, 2] | None:
@@ -200,8 +201,8 @@ class PerCoordinate(_Part):
 
     __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _check.positive_vector(sensitivity=self.bound))
+    def __init__(self, bound: Number | Vector) -> None:
+        object.__setattr__(self, "bound", _check.positive_vector(sensitivity=bound))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

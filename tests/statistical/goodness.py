@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import ball
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.sampler import Sampler

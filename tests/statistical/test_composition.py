@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.accounting.composition import Composition, compose
 from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.mechanism import Mechanism

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import Law

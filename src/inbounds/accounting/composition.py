@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from inbounds import _check
 from inbounds._table import Printed, Table
@@ -42,6 +42,9 @@ class Describes(Protocol):
     def loss(self) -> PrivacyLoss:
         """Return the cost of one release."""
         ...
+
+
+Release = Describes | PrivacyLoss
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,7 +159,7 @@ class Composition(Printed):
         return f"Composition(releases={len(self)}, {totals})"
 
 
-def compose(releases: Iterable[Any]) -> Composition:
+def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
     """Add up what releases on the same data cost.
 
     Parameters

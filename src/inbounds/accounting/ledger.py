@@ -6,12 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._extra import optional
+from inbounds._types import Number, Numbers
 from inbounds.accounting.book import Book, budget_of
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
@@ -35,7 +37,7 @@ class Releases(Priced, Protocol):
 
     @property
     def release(self) -> Callable[..., Any]:
-        """Draws answers for values."""
+        """Draws answers for values: a number for a number, an array for an array."""
         ...
 
 
@@ -97,6 +99,28 @@ class Ledger:
                 "which cannot be changed."
             )
 
+    @overload
+    def release(
+        self,
+        mechanism: Releases,
+        value: Number,
+        *,
+        dataset: str,
+        label: str = ...,
+        parallel: bool = ...,
+        **options: Any,
+    ) -> float: ...
+    @overload
+    def release(
+        self,
+        mechanism: Releases,
+        value: Numbers,
+        *,
+        dataset: str,
+        label: str = ...,
+        parallel: bool = ...,
+        **options: Any,
+    ) -> NDArray[Any]: ...
     def release(
         self,
         mechanism: Releases,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds._check import Floats
 from inbounds._extra import optional
+from inbounds._types import Floats
 from inbounds.loss import LARGEST, PrivacyLoss, Profile
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.grid import Grid

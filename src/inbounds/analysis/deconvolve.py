@@ -6,19 +6,20 @@ docs/proofs/deconvolution.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
+from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.analysis.cells import Cells
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.mechanisms.mechanism import Mechanism, like
+from inbounds.mechanisms.distribution import like
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.response import bending, fit
 
 if TYPE_CHECKING:
@@ -74,15 +75,23 @@ class Deconvolution(Printed):
         """The variance of the true values, that within cells included."""
         return float(self._statistic("variance", self.weights))
 
+    @overload
+    def cdf(self, x: Number) -> float: ...
+    @overload
+    def cdf(self, x: Numbers) -> Floats: ...
     def cdf(self, x: Any) -> Any:
         """Return the share of true values that are at most `x`."""
         return like(np.interp(_check.public_values(x=x), self.edges, _cumulative(self.weights)))
 
+    @overload
+    def quantile(self, q: Number) -> float: ...
+    @overload
+    def quantile(self, q: Numbers) -> Floats: ...
     def quantile(self, q: Any) -> Any:
         """Return the value that a share `q` of the true values does not exceed."""
         return like(self._quantile(_levels(q), self.weights))
 
-    def histogram(self, bins: Any) -> tuple[Floats, Floats]:
+    def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
         """Return the shares of the true values in `bins`, a number of them or edges, and edges.
 
         Examples
@@ -128,7 +137,7 @@ class Deconvolution(Printed):
         ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
         return float(ends[0]), float(ends[1])
 
-    def plot(self, raw: Any = None) -> Figure:
+    def plot(self, raw: Numbers | None = None) -> Figure:
         """Draw the answers and the distribution behind them; needs matplotlib.
 
         `raw` are the true values, for a demonstration. A figure that shows them is not private.
@@ -177,10 +186,10 @@ class Deconvolution(Printed):
 
 
 def deconvolve(
-    outputs: Any,
+    outputs: Numbers | Iterator[Numbers],
     mechanism: Mechanism,
     *,
-    counts: Any = None,
+    counts: Numbers | None = None,
     bins: int = 64,
     smooth: float = 1.0,
     bootstrap: int = 200,

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.analysis.reading import mean_rmse
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism

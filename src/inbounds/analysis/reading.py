@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.analysis.cells import Cells
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
+from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import Error
 from inbounds.domain import Box

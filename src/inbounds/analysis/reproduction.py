@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds._table import Table
+from inbounds._types import Floats
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds._extra import optional
+from inbounds._types import Floats
 from inbounds.analysis.compare import epsilon_at
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration import concentrated
 from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu

@@ -24,8 +24,9 @@ from typing import Any, Literal
 import numpy as np
 from flint import acb, arb, ctx
 
-from inbounds._check import Floats, quoted
+from inbounds._check import quoted
 from inbounds._table import Printed, Table
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
 

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, ctx
 from scipy.special import erfcx
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import ball
 from inbounds.sensitivity import Reach
 

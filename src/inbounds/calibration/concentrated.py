@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import erf
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration.exact import pure_loss
 from inbounds.numerics import divergence
 from inbounds.numerics.partition import ROUNDING

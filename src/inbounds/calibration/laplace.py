@@ -13,7 +13,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
 from inbounds.sensitivity import Reach

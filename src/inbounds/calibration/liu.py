@@ -5,7 +5,7 @@ Proof: docs/proofs/paper.md.
 
 import math
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.sensitivity import Reach
 
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration.waterfill import RATIO, Coordinates, worst_change
 from inbounds.numerics import partition
 

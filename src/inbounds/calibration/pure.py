@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError

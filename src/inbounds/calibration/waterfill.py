@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import partition
 
 _BLOCK = 1 << 14  # coordinates handled at a time: temporaries stay in cache

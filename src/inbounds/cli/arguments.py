@@ -151,7 +151,7 @@ def read_sensitivity(bounds: list[float], norm: str | None = None) -> Sensitivit
     if len(bounds) > 1:
         if norm not in (None, "each"):
             raise UsageError(f"--norm must be 'each' if --sensitivity is repeated, got {norm!r}.")
-        return PerCoordinate(bounds)  # type: ignore[arg-type]
+        return PerCoordinate(bounds)
     kinds = {"l2": L2, "l1": L1, "linf": LInf, "each": PerCoordinate}
     return kinds[norm or "l2"](bounds[0])
 

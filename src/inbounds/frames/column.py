@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.entropy import SYSTEM, Entropy

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erf
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.frames.moment import Moment, moment, span
 from inbounds.frames.statistic import Statistic
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian

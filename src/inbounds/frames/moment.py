@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.frames.statistic import Statistic
 from inbounds.sensitivity import L1, L2, PerCoordinate, Sensitivity

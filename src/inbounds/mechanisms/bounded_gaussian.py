@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, cast, overload
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.calibration.approximate import delta_upper_bound, sigma_for_delta
 from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.concentrated import (
@@ -25,13 +25,14 @@ from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
 from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
+from inbounds.mechanisms.distribution import like
 from inbounds.mechanisms.guarantee import (
     Guarantee,
     check_box,
     check_guarantee,
     check_order,
 )
-from inbounds.mechanisms.mechanism import Mechanism, like
+from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.proof import prove
 from inbounds.numerics import truncated_normal
 from inbounds.numerics.clamped import Noise
@@ -80,10 +81,16 @@ class BoundedGaussian(Mechanism):
     """
 
     sigma: float | Floats
-    _loss: PureLoss | None = field(init=False, default=None)
+    _loss: PureLoss | None = field(init=False)
 
     _law: ClassVar[Law] = "normal"
     _noise: ClassVar[Noise] = truncated_normal
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, sigma: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, sigma)
+        object.__setattr__(self, "_loss", None)
 
     @classmethod
     def calibrated(
@@ -210,6 +217,10 @@ class BoundedGaussian(Mechanism):
         reach = self.sensitivity.within(self.domain.widths)
         return prove(self, self._pure_loss(), reach, stated.caps)
 
+    @overload
+    def denoise(self, output: Number) -> float: ...
+    @overload
+    def denoise(self, output: Numbers) -> Floats: ...
     def denoise(self, output: Any) -> Any:
         """Return the posterior mean of the value given an answer, all values equally likely before.
 

@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
@@ -57,11 +57,17 @@ class BoundedLaplace(Mechanism):
     """
 
     scale: float | Floats
-    _loss: PureLoss | None = field(init=False, default=None)
+    _loss: PureLoss | None = field(init=False)
 
     _law: ClassVar[Law] = "laplace"
     _noise: ClassVar[Noise] = truncated_laplace
     _scale_name: ClassVar[str] = "scale"
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, scale)
+        object.__setattr__(self, "_loss", None)
 
     @classmethod
     def calibrated(

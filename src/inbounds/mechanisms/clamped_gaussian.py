@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Vector
 from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.domain import Box
@@ -55,6 +55,11 @@ class ClampedGaussian(Mechanism):
     _law: ClassVar[Law] = "normal"
     _noise: ClassVar[Noise] = Clamped(truncated_normal)
     _clamped: ClassVar[bool] = True
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, sigma: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, sigma)
 
     @classmethod
     def calibrated(

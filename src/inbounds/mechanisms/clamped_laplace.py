@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
 from inbounds.loss import response_delta
 from inbounds.mechanisms.guarantee import check_box
@@ -52,6 +52,11 @@ class ClampedLaplace(Mechanism):
     _noise: ClassVar[Noise] = Clamped(truncated_laplace)
     _clamped: ClassVar[bool] = True
     _scale_name: ClassVar[str] = "scale"
+
+    def __init__(
+        self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector
+    ) -> None:
+        self._keep(domain, sensitivity, scale)
 
     @classmethod
     def calibrated(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds._check import Floats
 from inbounds._table import Table
+from inbounds._types import Floats
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism

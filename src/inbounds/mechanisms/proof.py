@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.calibration.certificate import Certificate, certify
 from inbounds.calibration.exact import PureLoss
 from inbounds.errors import CertificateError

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 
 
 class Noise(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfcx, ndtr
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import truncated_normal
 
 POSITION_ERROR = 2.0**-43

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv, ndtr, ndtri
 
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Floats
 
 Kind = Literal["below", "above", "near"]
 KINDS: tuple[Kind, ...] = ("below", "above", "near")

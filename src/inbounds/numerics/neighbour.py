@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.sensitivity import Reach, Sensitivity

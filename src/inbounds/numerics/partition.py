@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy.special import erf
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 
 ROUNDING = 2.0**-45
 """Relative margin that covers every rounding error of `loss` and of sums of losses."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 
 _ENOUGH = 1e-3  # nats: a likelihood ratio of 1.001 is nothing that data can show
 _ROUNDING = 1e-12  # of the log-likelihood, at most as much as double precision can settle

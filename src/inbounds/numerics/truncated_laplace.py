@@ -9,7 +9,7 @@ Formulas: docs/proofs/moments.md.
 import numpy as np
 from scipy.special import gammainc
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 
 
 def tail(distance: Floats) -> Floats:

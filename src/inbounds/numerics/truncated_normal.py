@@ -10,7 +10,7 @@ Formulas: docs/proofs/moments.md.
 import numpy as np
 from scipy.special import erf, erfinv, ndtr, ndtri
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 
 _ROOT_HALF = np.sqrt(0.5)
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)

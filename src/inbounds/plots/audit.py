@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics.event import Event
 from inbounds.plots.style import blank, plain, tidy
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.style import blank, tidy

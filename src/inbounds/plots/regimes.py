@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.plots.style import blank, look_of, plain
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats, short
+from inbounds._check import short
+from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism

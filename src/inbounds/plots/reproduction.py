@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.plots.style import blank, look_of, tidy
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from inbounds._check import Floats, quoted
+from inbounds._check import quoted
+from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.queries.query import Query
@@ -36,7 +37,7 @@ _STEPS = 20_000  # of Lanczos' method; only wide graphs with a long tail need as
 _ACCURACY = 1e-9
 
 
-def algebraic_connectivity(graph: Any, *, edges: int) -> Query:
+def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     """Ask for the second smallest eigenvalue of the graph's Laplacian, λ₂.
 
     The answer is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete. One
@@ -73,7 +74,7 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query:
     return Query("algebraic connectivity", value, Box(0, n), bound)
 
 
-def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Query:
+def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Query[float]:
     """Ask how many other nodes a node is joined to.
 
     The answer is in [0, n-1] on n nodes. One edge changes it by at most 1.
@@ -106,7 +107,7 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
     return Query(f"degree of node {node}", value, Box(1 if connected else 0, n - 1), bound)
 
 
-def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query:
+def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[float]:
     """Ask for the mean degree, which is twice the number of edges over the number of nodes.
 
     The answer is in [0, n-1] on n nodes. One edge changes it by 2/n.

@@ -1,20 +1,25 @@
 """A question with everything a mechanism needs to answer it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import Floats
 from inbounds._table import HasHtml, Table
+from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.sensitivity import PerCoordinate, Sensitivity, as_sensitivity
 
+ValueT_co = TypeVar("ValueT_co", bound=float | Floats, covariant=True)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Query(HasHtml):
+class Query(HasHtml, Generic[ValueT_co]):
     """The true answer to a question, the box it lives in, and what a neighbour may change.
 
     Parameters
@@ -42,22 +47,46 @@ class Query(HasHtml):
     """
 
     name: str | tuple[str, ...]
-    value: float | Floats
+    value: ValueT_co
     box: Box
     sensitivity: Sensitivity
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.box, Box):
-            raise ArgumentTypeError(f"box must be a Box, got {type(self.box).__name__}.")
-        value = _check.private_values(value=self.value)
-        if value.shape != np.shape(self.box.lower):
+    @overload
+    def __init__(
+        self: Query[float],
+        name: str | tuple[str, ...],
+        value: Number,
+        box: Box,
+        sensitivity: Sensitivity | Number,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Query[Floats],
+        name: str | tuple[str, ...],
+        value: Vector,
+        box: Box,
+        sensitivity: Sensitivity | Number,
+    ) -> None: ...
+    def __init__(
+        self,
+        name: str | tuple[str, ...],
+        value: Any,
+        box: Box,
+        sensitivity: Sensitivity | Number,
+    ) -> None:
+        if not isinstance(box, Box):
+            raise ArgumentTypeError(f"box must be a Box, got {type(box).__name__}.")
+        checked = _check.private_values(value=value)
+        if checked.shape != np.shape(box.lower):
             raise ArgumentError(
-                f"value must have one entry per coordinate of the box, got shape {value.shape}."
+                f"value must have one entry per coordinate of the box, got shape {checked.shape}."
             )
-        sensitivity = as_sensitivity(self.sensitivity)
-        sensitivity.limits(self.box.dimension)  # refuses a wrong number of coordinates
-        object.__setattr__(self, "value", _check.frozen(value) if value.ndim else value.item())
-        object.__setattr__(self, "sensitivity", sensitivity)
+        kept = _check.frozen(checked) if checked.ndim else checked.item()
+        changes = as_sensitivity(sensitivity)
+        changes.limits(box.dimension)  # refuses a wrong number of coordinates
+        fields = {"name": name, "value": kept, "box": box, "sensitivity": changes}
+        for field, content in fields.items():
+            object.__setattr__(self, field, content)
 
     def _table(self) -> Table:
         name = ", ".join(map(str, self.name)) if isinstance(self.name, tuple) else str(self.name)
@@ -68,7 +97,7 @@ class Query(HasHtml):
         return f"Query({self.name!r}, {self.box!r}, {self.sensitivity!r})"
 
 
-def stack(queries: Sequence[Query]) -> Query:
+def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     """Return one query whose coordinates are all of these, for one joint release.
 
     All of them must ask the same data and speak of the same neighbours: for graphs, pass the same
@@ -100,7 +129,7 @@ def stack(queries: Sequence[Query]) -> Query:
     return Query(tuple(names), values, box, bounds)
 
 
-def _bounds(query: Query) -> Floats:
+def _bounds(query: Query[float | Floats]) -> Floats:
     """How far each coordinate may move; a coordinate is never above the norm of all of them."""
     limits = query.sensitivity.limits(query.box.dimension)
     return np.minimum(limits.caps, limits.radius)

@@ -14,7 +14,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics.ball import exact as _exact
 
 Points = NDArray[np.float64] | NDArray[np.int64]

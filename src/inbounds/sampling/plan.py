@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.kernel import LAWS, NARROW, least_acceptance, loops, propose
 from inbounds.sampling.strips import Law

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import truncated_laplace, truncated_normal
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from flint import arb, ctx
 
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.numerics import ball
 
 Law = Literal["normal", "laplace"]

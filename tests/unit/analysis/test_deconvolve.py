@@ -15,7 +15,7 @@ import pytest
 from scipy.optimize import minimize
 
 import inbounds as ib
-from inbounds._check import Floats
+from inbounds._types import Floats
 from inbounds.analysis.cells import Cells
 from inbounds.analysis.deconvolve import Deconvolution, deconvolve
 from inbounds.data import load_anes96

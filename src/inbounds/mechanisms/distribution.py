@@ -1,0 +1,179 @@
+"""The distribution of a mechanism's outputs: moments, density, quantiles."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, overload
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._types import Floats, Number, Numbers
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.numerics.clamped import Noise
+
+
+class Distribution:
+    """What is known of an output before it is drawn.
+
+    Coordinates are independent, so everything here describes each coordinate by itself, before the
+    rounding to the output grid. A number gives a number; arrays and columns give arrays.
+    """
+
+    __slots__ = ()
+
+    domain: Box
+
+    _noise: ClassVar[Noise]
+    _scale_name: ClassVar[str] = "sigma"
+
+    @overload
+    def mean(self, values: Number) -> float: ...
+    @overload
+    def mean(self, values: Numbers) -> Floats: ...
+    def mean(self, values: Any) -> Any:
+        """Return the expected answer for `values`."""
+        inside, left, right, scale = self._standardised(values)
+        return like(inside + scale * self._noise.bias(left, right))
+
+    @overload
+    def bias(self, values: Number) -> float: ...
+    @overload
+    def bias(self, values: Numbers) -> Floats: ...
+    def bias(self, values: Any) -> Any:
+        """Return the expected answer minus the value."""
+        _, left, right, scale = self._standardised(values)
+        return like(scale * self._noise.bias(left, right))
+
+    @overload
+    def variance(self, values: Number) -> float: ...
+    @overload
+    def variance(self, values: Numbers) -> Floats: ...
+    @np.errstate(over="ignore")  # infinite where no double is as large, whatever the values
+    def variance(self, values: Any) -> Any:
+        """Return the variance of the answer."""
+        _, left, right, scale = self._standardised(values)
+        bias = self._noise.bias(left, right)
+        return like(scale * (scale * (self._noise.second_moment(left, right) - bias**2)))
+
+    @overload
+    def mse(self, values: Number) -> float: ...
+    @overload
+    def mse(self, values: Numbers) -> Floats: ...
+    @np.errstate(over="ignore")  # as above
+    def mse(self, values: Any) -> Any:
+        """Return the mean squared distance of the answer from the value."""
+        _, left, right, scale = self._standardised(values)
+        return like(scale * (scale * self._noise.second_moment(left, right)))
+
+    @overload
+    def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
+    @overload
+    def mass_at_bounds(self, values: Numbers) -> tuple[Floats, Floats]: ...
+    def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
+        """Return the probabilities that the answer is the lower bound, and the upper bound.
+
+        Zero for truncated noise, up to the rounding to the output grid.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0).mass_at_bounds(0.0)[0]
+        0.5
+        """
+        _, left, right, _ = self._standardised(values)
+        low, high = self._noise.atoms(left, right)
+        return like(low), like(high)
+
+    @overload
+    def pdf(self, x: Number, values: Number) -> float: ...
+    @overload
+    def pdf(self, x: Numbers, values: Number | Numbers) -> Floats: ...
+    @overload
+    def pdf(self, x: Number, values: Numbers) -> Floats: ...
+    @np.errstate(over="ignore")  # as above
+    def pdf(self, x: Any, values: Any) -> Any:
+        """Return the density at `x` of the answer for `values`; atoms have none, see above."""
+        inside, left, right, scale = self._standardised(values)
+        point = _fitting(inside, x=x)
+        near = self._clip(point)
+        density = self._noise.density((near - inside) / scale, left, right) / scale
+        return like(np.where(point == near, density, 0.0))
+
+    @overload
+    def cdf(self, x: Number, values: Number) -> float: ...
+    @overload
+    def cdf(self, x: Numbers, values: Number | Numbers) -> Floats: ...
+    @overload
+    def cdf(self, x: Number, values: Numbers) -> Floats: ...
+    def cdf(self, x: Any, values: Any) -> Any:
+        """Return the probability that the answer for `values` is at most `x`."""
+        inside, left, right, scale = self._standardised(values)
+        point = _fitting(inside, x=x)
+        share = self._noise.cumulative((self._clip(point) - inside) / scale, left, right)
+        return like(np.where(point < self.domain.lower, 0.0, share))
+
+    @overload
+    def quantile(self, q: Number, values: Number) -> float: ...
+    @overload
+    def quantile(self, q: Numbers, values: Number | Numbers) -> Floats: ...
+    @overload
+    def quantile(self, q: Number, values: Numbers) -> Floats: ...
+    def quantile(self, q: Any, values: Any) -> Any:
+        """Return the point that the answer for `values` does not exceed with probability `q`."""
+        inside, left, right, scale = self._standardised(values)
+        level = _fitting(inside, q=q)
+        if not ((level >= 0) & (level <= 1)).all():
+            raise ArgumentError("q must be between 0 and 1.")
+        return like(self._clip(inside + scale * self._noise.quantile(level, left, right)))
+
+    @overload
+    def interval(self, values: Number, level: Number) -> tuple[float, float]: ...
+    @overload
+    def interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    def interval(self, values: Any, level: Number) -> tuple[Any, Any]:
+        """Return the ends of the central interval that holds the answer with probability `level`.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> low, high = ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.1).interval(0.5, 0.95)
+        >>> round(low, 3), round(high, 3)
+        (0.304, 0.696)
+        """
+        share = _check.public_values(level=level)  # never shown: it may be a value out of place
+        if share.ndim or not 0 < share < 1:
+            raise ArgumentError("level must be one number strictly between 0 and 1.")
+        return self.quantile((1 - share) / 2, values), self.quantile((1 + share) / 2, values)
+
+    @property
+    def _scale(self) -> Any:
+        return getattr(self, self._scale_name)
+
+    def _standardised(self, values: Any) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return values moved into the box, their distances to both bounds in scales, the scale."""
+        inside = self.domain.clamp(_check.private_values(values=values))
+        scale = np.asarray(self._scale)
+        left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
+        return inside, left, right, scale
+
+    def _clip(self, x: Floats) -> Floats:
+        return np.clip(x, self.domain.lower, self.domain.upper)
+
+
+def like(result: Any) -> Any:
+    """Give a number for a number."""
+    return result if np.ndim(result) else float(result)
+
+
+def _fitting(values: Floats, **labelled: Any) -> Floats:
+    """Return published numbers, the one keyword argument, if their shape fits that of values."""
+    (name,), given = labelled, _check.public_values(**labelled)
+    try:
+        np.broadcast_shapes(given.shape, values.shape)
+    except ValueError:
+        raise ArgumentError(
+            f"{name} must have a shape that fits that of values, "
+            f"got {given.shape} and {values.shape}."
+        ) from None
+    return given

@@ -1,0 +1,81 @@
+"""Moments, density and quantiles fit together, for every mechanism."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inbounds import BoundedGaussian, BoundedLaplace, Box, ClampedGaussian, ClampedLaplace
+
+CLAMPED = (ClampedGaussian, ClampedLaplace)
+each_kind = pytest.mark.parametrize("kind", [BoundedGaussian, BoundedLaplace, *CLAMPED])
+
+
+def interval(kind: Any) -> Any:
+    return kind(Box(0, 10), 1.0, 2.0)
+
+
+@each_kind
+@pytest.mark.parametrize("scale", [1e-6, 0.3, 2.0, 40.0, 1e9])
+def test_moments_fit_together_and_stay_in_the_box(kind: Any, scale: float) -> None:
+    mechanism = kind(Box(0, 10), 1.0, scale)
+    values = np.linspace(0, 10, 9)
+    bias, variance = mechanism.bias(values), mechanism.variance(values)
+    np.testing.assert_allclose(mechanism.mean(values), values + bias, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(mechanism.mse(values), variance + bias**2, rtol=1e-13)
+    assert (variance > 0).all()
+    assert ((mechanism.mean(values) >= 0) & (mechanism.mean(values) <= 10)).all()
+    low, high = mechanism.mass_at_bounds(values)
+    assert (low == high[::-1]).all()
+    assert ((low + high > 0) == (kind in CLAMPED)).all() or scale < 1
+
+
+@each_kind
+@pytest.mark.parametrize("value", [0.0, 0.01, 3.0, 10.0])
+@pytest.mark.parametrize("scale", [0.3, 2.0, 40.0])
+def test_moments_are_those_of_the_cdf(kind: Any, value: float, scale: float) -> None:
+    """E f(X) = f(10) - ∫f'(x)F(x)dx, by the midpoint rule."""
+    mechanism = kind(Box(0, 10), 1.0, scale)
+    x = (np.arange(200_000) + 0.5) / 20_000
+    below = mechanism.cdf(x, value)
+    mean = 10 - below.sum() / 20_000
+    square = (10 - value) ** 2 - (2 * (x - value) * below).sum() / 20_000
+    assert mechanism.mean(value) == pytest.approx(mean, rel=1e-7)
+    assert mechanism.mse(value) == pytest.approx(square, rel=1e-6)
+
+
+@each_kind
+def test_the_density_is_the_slope_of_the_cdf(kind: Any) -> None:
+    mechanism = interval(kind)
+    x = np.linspace(0.1, 9.9, 50)
+    slope = (mechanism.cdf(x + 1e-5, 3.0) - mechanism.cdf(x - 1e-5, 3.0)) / 2e-5
+    np.testing.assert_allclose(mechanism.pdf(x, 3.0), slope, rtol=1e-5)
+    assert mechanism.pdf([-1.0, 11.0], 3.0).tolist() == [0, 0]
+    assert mechanism.cdf([-1e300, -1e-9, 10.0, 1e300], 3.0).tolist() == [0, 0, 1, 1]
+
+
+@each_kind
+def test_quantiles_and_intervals_hold_their_probability(kind: Any) -> None:
+    mechanism = interval(kind)
+    values = np.array([0.0, 2.0, 10.0])
+    q = np.linspace(0.01, 0.99, 15)[:, None]
+    x = mechanism.quantile(q, values)
+    below = mechanism.cdf(x, values)
+    inside = (x > 0) & (x < 10)
+    np.testing.assert_allclose(below[inside], np.broadcast_to(q, x.shape)[inside], rtol=1e-12)
+    assert (below >= q - 1e-15).all()
+    low, high = mechanism.interval(values, 0.9)
+    assert ((low >= 0) & (low < high) & (high <= 10)).all()
+
+
+@each_kind
+def test_reflecting_the_box_reflects_the_law(kind: Any) -> None:
+    mirror, plain = kind(Box(-10, 0), 1.0, 2.0), interval(kind)
+    values = np.array([0.0, 2.0, 7.0, 10.0])
+    assert mirror.epsilon == plain.epsilon
+    np.testing.assert_allclose(mirror.mean(-values), -plain.mean(values), rtol=1e-13)
+    np.testing.assert_allclose(mirror.variance(-values), plain.variance(values), rtol=1e-13)
+    low, high = plain.mass_at_bounds(values)
+    mirrored = mirror.mass_at_bounds(-values)
+    assert mirrored[0].tolist() == high.tolist()
+    assert mirrored[1].tolist() == low.tolist()
