@@ -1,11 +1,13 @@
 """Where a ledger is kept: durable transactions on a SQLite file or a PostgreSQL server.
 
 One connection to a file is kept between transactions, by the process that opened it and while the
-path names the same file. Connections to a server are not kept.
+path names the same file. Connections to a server are not kept. Every connection is closed by the
+process that opened it, and by no other: at the latest when its store is gone.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
 import weakref
@@ -34,6 +36,7 @@ with optional():
     from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
 _PATIENCE = 60.0  # seconds to wait for another process
+_Key = tuple[bool, int]  # whether a file may be created, and the process that opens it
 
 
 class Store:
@@ -57,8 +60,9 @@ class Store:
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _read(place)
         self.path = Path(self.url.database or "") if self.url.drivername == "sqlite" else None
-        self._engines: dict[tuple[bool, int], Engine] = {}
+        self._engines: dict[_Key, Engine] = {}
         self._seen = False  # a ledger in this place
+        weakref.finalize(self, _close, self._engines)
 
     @property
     def shown(self) -> str:
@@ -96,11 +100,10 @@ class Store:
     @contextmanager
     def _transaction(self, *, writes: bool, create: bool) -> Iterator[Connection]:
         if not (create or self.exists()):
+            self.close()  # what is open is a file that the path no longer names
             raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
         try:
-            with optional():  # which is where the driver is imported
-                engine = self._engine(create=create)
-            with engine.connect() as connection:
+            with self._connection(create=create) as connection:
                 connection.execution_options(inbounds_writes=writes)
                 try:
                     with connection.begin():
@@ -119,28 +122,36 @@ class Store:
                 "Hint: write postgresql+psycopg:// for the driver of 'inbounds[ledger]'."
             ) from error
 
+    @contextmanager
+    def _connection(self, *, create: bool) -> Iterator[Connection]:
+        key = create, os.getpid()
+        with optional():  # which is where the driver is imported
+            engine = self._engine(create=create)
+        try:
+            with engine.connect() as connection:
+                yield connection
+        finally:
+            if self._engines.get(key) is not engine:  # the store was closed in the meantime
+                engine.pool.dispose()
+
     def close(self) -> None:
-        """Close what this process keeps open; the next transaction opens it again."""
-        for (_, owner), engine in list(self._engines.items()):
-            _dispose(engine, owner)
+        """Close what this process keeps open; the next transaction opens it again.
+
+        A connection that another thread is using is closed when its transaction ends.
+        """
+        _close(self._engines)
 
     def _engine(self, *, create: bool) -> Engine:
-        """Return this process's engine. What a forked process inherits it must not even close."""
+        """Return this process's engine; of threads that come first together, one makes it."""
         key = create, os.getpid()
-        if key not in self._engines:
-            if self.path is None:
-                # READ COMMITTED: what a lock lets us wait for must be seen.
-                engine = create_engine(
-                    self.url,
-                    poolclass=NullPool,
-                    isolation_level="READ COMMITTED",
-                    hide_parameters=True,
-                )
-            else:
-                engine = _sqlite_engine(self.path, create=create)
-            self._engines[key] = engine
-            weakref.finalize(self, _dispose, engine, key[1])
-        return self._engines[key]
+        if (engine := self._engines.get(key)) is not None:
+            return engine
+        engine = (
+            _server_engine(self.url)
+            if self.path is None
+            else _sqlite_engine(self.path, create=create)
+        )
+        return self._engines.setdefault(key, engine)
 
     def _check_version(self, connection: Connection, *, create: bool) -> None:
         version = schema.stored_version(connection, sure=self._seen and not create)
@@ -154,6 +165,13 @@ class Store:
                 f"the ledger at {self.shown} has schema version {version}, and this inbounds "
                 f"knows {schema.VERSION}.\nHint: use a newer inbounds."
             )
+
+
+def _server_engine(url: URL) -> Engine:
+    # READ COMMITTED: what a lock lets us wait for must be seen.
+    return create_engine(
+        url, poolclass=NullPool, isolation_level="READ COMMITTED", hide_parameters=True
+    )
 
 
 class _File(sqlite3.Connection):
@@ -174,11 +192,15 @@ def _sqlite_engine(path: Path, *, create: bool) -> Engine:
             check_same_thread=False,  # one at a time, but not always the same one
             factory=_File,
         )
-        # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
-        connection.execute("PRAGMA synchronous=EXTRA")
-        connection.execute("PRAGMA fullfsync=ON")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.identity = before if before == _identity(path) else None
+        try:
+            # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
+            connection.execute("PRAGMA synchronous=EXTRA")
+            connection.execute("PRAGMA fullfsync=ON")
+            connection.execute("PRAGMA foreign_keys=ON")
+            connection.identity = before if before == _identity(path) else None
+        except BaseException:  # another process has locked the file, or it is no database
+            connection.close()
+            raise
         return connection
 
     def check(connection: _File, *_: object) -> None:
@@ -205,9 +227,20 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _dispose(engine: Engine, owner: int) -> None:
-    if os.getpid() == owner:
-        engine.dispose()
+def _close(engines: dict[_Key, Engine]) -> None:
+    """Close what this process opened.
+
+    SQLite forbids a forked process to close what it inherits, and freeing it would close it: it
+    gets a reference that is never given back, so that it outlives even the interpreter.
+    """
+    for key in list(engines):
+        engine = engines.pop(key, None)
+        if engine is None:
+            continue  # another thread closes it
+        if key[1] == os.getpid():
+            engine.pool.dispose()
+        else:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
 
 def _lock(connection: Connection, what: str) -> None:

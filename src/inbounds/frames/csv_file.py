@@ -200,7 +200,7 @@ def writer(file: IO[bytes], schema: Any) -> Callable[[Any], None]:
     return write
 
 
-def _encoded(batches: list[Any], schema: Any) -> Any:
+def _encoded(batches: list[Any], schema: Any) -> memoryview:
     """Return lines of text, with quotes only if some cell of these rows needs them.
 
     They are needed for commas, quotes and line ends, and to tell empty text from none.
@@ -210,10 +210,10 @@ def _encoded(batches: list[Any], schema: Any) -> Any:
     styles = ("needed",) if any(c.null_count for c in texts) else ("none", "needed")
     for style in styles:
         options = arrow_csv.WriteOptions(include_header=False, quoting_style=style)
-        lines = io.BytesIO()
+        lines = pa.BufferOutputStream()  # a BytesIO cannot be collected along with views of it
         try:
             arrow_csv.write_csv(table, lines, options)
         except pa.ArrowException:  # its message shows the cell
             continue
-        return lines.getbuffer()
+        return memoryview(lines.getvalue())
     raise ArgumentError("columns must hold numbers, times or UTF-8 text to be written as CSV.")

@@ -29,8 +29,8 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> lazy = pl.LazyFrame({"age": [17, 41]})
-    >>> privatize_frame(lazy, [Column("age", m, "error")]).collect_schema()
-    Schema([('age', Float64)])
+    >>> dict(privatize_frame(lazy, [Column("age", m, "error")]).collect_schema())
+    {'age': Float64}
     """
     schema = pl.Schema(frame.collect_schema())
     places = locate(columns, schema.names())

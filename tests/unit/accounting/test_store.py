@@ -2,6 +2,10 @@ import gc
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,6 +26,12 @@ def path(tmp_path: Path) -> Path:
     for k in range(3):
         ledger.spend("survey", epsilon=0.1, label=f"charge {k}")
     return path
+
+
+def opened(path: Path) -> int:
+    """How often this process has a file open, be it deleted."""
+    files = [os.path.realpath(number) for number in Path("/proc/self/fd").iterdir()]
+    return [name.removesuffix(" (deleted)") for name in files].count(str(path))
 
 
 def test_a_transaction_is_durable_and_alone(path: Path) -> None:
@@ -76,20 +86,121 @@ def test_a_forked_process_does_not_use_the_connection_of_its_parent(path: Path) 
         assert connection.connection.dbapi_connection is used
 
 
-def test_a_ledger_leaves_no_file_open(path: Path) -> None:
-    def opened() -> int:
-        return [os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir()].count(str(path))
+def test_a_forked_process_that_forgets_a_ledger_leaves_the_file_to_its_parent(path: Path) -> None:
+    kept = store.Store(path)
+    with kept.reading():
+        pass
+    child = os.fork()
+    if child == 0:
+        del kept
+        gc.collect()
+        os._exit(opened(path))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    kept.close()
+    assert opened(path) == 0
 
+
+def test_a_ledger_leaves_no_file_open(path: Path) -> None:
     ledger = Ledger(path)
     ledger.datasets()
-    assert opened() == 1
+    assert opened(path) == 1
     with ledger:
         ledger.datasets()
-    assert opened() == 0
+    assert opened(path) == 0
     ledger.datasets()
     del ledger
     gc.collect()
-    assert opened() == 0
+    assert opened(path) == 0
+
+
+def test_a_locked_file_is_not_left_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    kept = store.Store(path)
+    with pytest.raises(LedgerError, match="locked") as caught, kept.reading():
+        pass
+    other.close()  # while there is a lock, SQLite closes no file of this process
+    assert opened(path) == 0
+    del caught  # which held what the connection was made by
+
+
+def test_a_file_that_is_no_database_is_not_left_open(path: Path) -> None:
+    path.write_text("not a database, but long enough to look at " * 50)
+    with pytest.raises(LedgerError, match="not a database") as caught, store.Store(path).reading():
+        pass
+    assert opened(path) == 0
+    del caught  # which held what the connection was made by
+
+
+def test_a_file_that_a_path_no_longer_names_is_closed(path: Path) -> None:
+    kept = store.Store(path)
+    with kept.reading():
+        pass
+    moved = path.rename(path.with_name("moved.db"))
+    with pytest.raises(LedgerError, match="there is no ledger at"), kept.reading():
+        pass
+    assert opened(moved) == 0
+    shutil.copy(moved, path)
+    with kept.reading():
+        pass
+    path.rename(moved)
+    shutil.copy(moved, path)
+    with kept.reading():
+        assert opened(path) == 1
+        assert opened(moved) == 0
+
+
+def test_a_transaction_during_which_its_store_is_closed_closes_the_file_itself(path: Path) -> None:
+    kept = store.Store(path)
+    with kept.reading() as connection:
+        used = connection.connection.dbapi_connection
+        kept.close()
+        assert schema.names(connection) == ["survey"]
+    assert opened(path) == 0
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        used.execute("SELECT 1")  # type: ignore[union-attr]
+
+
+def test_threads_that_come_first_together_leave_nothing_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, together = store._sqlite_engine, threading.Barrier(2, timeout=60)
+
+    def make_together(path: Path, *, create: bool) -> object:
+        together.wait()
+        return make(path, create=create)
+
+    def datasets(_: int) -> list[str]:
+        with kept.reading() as connection:
+            return schema.names(connection)
+
+    monkeypatch.setattr(store, "_sqlite_engine", make_together)
+    kept = store.Store(path)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(datasets, range(2))) == [["survey"]] * 2
+    kept.close()
+    assert opened(path) == 0
+
+
+def test_python_finds_no_connection_that_was_left_open(path: Path) -> None:
+    script = """
+import os, sys
+from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.store import Store
+ledger = Ledger(sys.argv[1])
+ledger.spend("survey", epsilon=0.1)
+store = Store(sys.argv[1])
+with store.reading():
+    store.close()
+child = os.fork()
+ledger.datasets()
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", script, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stderr == ""
 
 
 def test_charges_go_to_the_file_that_the_path_names_now(path: Path) -> None:
@@ -197,11 +308,15 @@ def test_a_file_lost_at_the_last_moment_does_not_come_back_either(path: Path) ->
         def exists(self) -> bool:
             return True
 
+    used = Hasty(path)
+    with used.reading():
+        pass
     path.unlink()
-    for transaction in (Hasty(path).reading(), Hasty(path).writing("survey")):
+    for transaction in (used.reading(), Hasty(path).reading(), Hasty(path).writing("survey")):
         with pytest.raises(LedgerError, match="unable to open"), transaction:
             pass
     assert not path.exists()
+    assert opened(path) == 0
 
 
 def test_a_ledger_that_may_not_be_created_is_not(tmp_path: Path, path: Path) -> None:

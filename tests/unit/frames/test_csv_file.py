@@ -1,5 +1,7 @@
 import csv
+import gc
 import io
+import sys
 
 import pyarrow as pa
 import pytest
@@ -14,8 +16,8 @@ def read(text, numbers=("age",), **options):
     return pa.Table.from_batches(batches, schema)
 
 
-def written(table):
-    file = io.BytesIO()
+def written(table, file=None):
+    file = io.BytesIO() if file is None else file
     write = csv_file.writer(file, table.schema)
     for batch in table.to_batches():
         write(batch)
@@ -155,3 +157,25 @@ def test_bytes_that_are_no_text_are_refused_without_being_shown():
     with pytest.raises(ArgumentError, match="UTF-8 text to be written as CSV") as caught:
         written(pa.table({"x": [b"77\xff"]}))
     assert "77" not in str(caught.value)
+
+
+def test_an_error_while_writing_leaves_nothing_that_cannot_be_collected(monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, data):
+            if len(data) > 100:
+                raise OSError(28, "No space left on device")
+            return super().write(data)
+
+    def fill():
+        kept = []
+        kept.append(kept)  # only the collector frees it
+        try:
+            written(pa.table({"x": list(range(100))}), Full())
+        except OSError as error:
+            kept.append(error)  # and with it the rows, as its traceback leads to them
+
+    complaints = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    fill()
+    gc.collect()
+    assert complaints == []
