@@ -8,11 +8,14 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import inbounds as ib
 
@@ -144,7 +147,7 @@ def deconvolve_as_a_figure() -> None:
 
 @use()
 def queries() -> None:
-    question = ib.queries.graph.degree([[0, 1], [1, 0]], node=0, edges=1)
+    question = ib.queries.graph.degree(np.array([[0, 1], [1, 0]]), node=0, edges=1)
     assert isinstance(ib.queries.stack([question, question]), ib.queries.Query)
 
 
@@ -212,6 +215,7 @@ def privatize_duckdb() -> None:
 def privatize_spark() -> None:
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     with SparkSession.builder.master("local[1]").getOrCreate() as session:
         frame = session.createDataFrame([(41.3,)], ["age"])
         assert len(ib.privatize(frame, {"age": mechanism()}).collect()) == 1

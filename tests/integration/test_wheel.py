@@ -108,7 +108,7 @@ def test_every_public_name_works_or_names_the_package_that_is_missing(
     source = ("--no-index", "--find-links", wheelhouse)
     pip("install", "--no-compile", *source, wanted, python=python)
     script = Path(surface.__file__)
-    plain = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "INBOUNDS_PYTHON": str(python)}
+    plain = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     report = json.loads(run(python, "-I", script, cwd=tmp_path, env=plain))
     assert Path(report["file"]).is_relative_to(home)
     assert promised(extra) <= set(report["installed"])
