@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         CertificateError,
         InBoundsError,
         LedgerError,
+        WeakGuaranteeWarning,
     )
     from inbounds.frames.privatize import privatize
     from inbounds.frames.summarize import summarize
@@ -59,6 +60,7 @@ __all__ = [
     "LedgerError",
     "PerCoordinate",
     "PrivacyLoss",
+    "WeakGuaranteeWarning",
     "audit",
     "compare",
     "compose",
@@ -82,6 +84,7 @@ _HOMES = {
         "CertificateError",
         "InBoundsError",
         "LedgerError",
+        "WeakGuaranteeWarning",
     ),
     "inbounds.frames.privatize": ("privatize",),
     "inbounds.frames.summarize": ("summarize",),

@@ -43,6 +43,7 @@ def test_the_public_names_are_these() -> None:
         "LedgerError",
         "PerCoordinate",
         "PrivacyLoss",
+        "WeakGuaranteeWarning",
         "audit",
         "compare",
         "compose",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import warn_if_weak
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Amount, Cost, Priced, as_float, total
@@ -95,6 +96,7 @@ class Ledger:
         A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
         """
         budget = Budget(epsilon, delta, rho)
+        warn_if_weak(epsilon=epsilon, delta=delta)
         found = self._book.open(text(dataset=dataset), budget, create=self._create)
         if found is not None and not (exist_ok and found == budget):
             raise LedgerError(

@@ -16,6 +16,7 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
+from inbounds._entry import warn_if_weak
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
@@ -120,6 +121,7 @@ def summarize(
     True
     """
     guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    warn_if_weak(epsilon=epsilon, delta=delta)
     request = check_request(
         statistics=statistics,
         by=by,

@@ -30,6 +30,8 @@ from inbounds.mechanisms.guarantee import (
     check_box,
     check_guarantee,
     check_order,
+    checked_calibration,
+    checked_constructor,
 )
 from inbounds.mechanisms.mechanism import Mechanism, like
 from inbounds.mechanisms.proof import prove
@@ -39,6 +41,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedGaussian(Mechanism):
     """Release numbers with Gaussian noise truncated to a box, so that answers are always valid.
@@ -86,6 +89,7 @@ class BoundedGaussian(Mechanism):
     _noise: ClassVar[Noise] = truncated_normal
 
     @classmethod
+    @checked_calibration
     def calibrated(
         cls,
         domain: Box,
