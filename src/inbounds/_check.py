@@ -92,6 +92,19 @@ def positive_vector(**labelled: object) -> float | Floats:
     return vector
 
 
+def objects(**labelled: object) -> NDArray[Any]:
+    """Return one thing or several as an array of objects, to be checked one by one."""
+    name, value = _only(labelled)
+    try:
+        fits_in_memory(np.size(value) if isinstance(value, np.ndarray) else 1, name)
+        return np.asarray(value, dtype=object)
+    except ArgumentError:
+        raise
+    except Exception:  # whatever a foreign object raises
+        kind = _kind.described(value)[0]
+    raise ArgumentTypeError(f"{name} must be a real number or a list of them, got {kind}.")
+
+
 def one_of(options: Iterable[str], **labelled: object) -> str:
     """Return the argument, which must be one of the named options."""
     name, value = _only(labelled)

@@ -67,7 +67,7 @@ class Box:
         step = self.step
         if step is None:
             return None
-        given = np.asarray(step, dtype=object)
+        given = _check.objects(step=step)
         if given.ndim == 0:
             steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
         elif given.shape == widths.shape:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _FEWEST = 1000
+_MOST = 10**12
 _EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
 _BINS = 80
 
@@ -287,6 +288,10 @@ def _whole(releases: object) -> int:
     if not number.is_integer() or number < _FEWEST:
         raise ArgumentError(
             f"releases must be a whole number of at least {_FEWEST}, got releases={releases!r}."
+        )
+    if number > _MOST:
+        raise ArgumentError(
+            f"releases must be at most 10¹², or the audit takes days, got releases={releases!r}."
         )
     return int(number)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from inbounds import _check
 from inbounds._entry import constructed, entry
+from inbounds._kind import described
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
@@ -95,7 +96,10 @@ def check_order(alpha: object) -> float:
 def check_box(domain: object) -> None:
     """Refuse what is not a box, or too extreme to be calibrated jointly."""
     if not isinstance(domain, Box):
-        raise ArgumentTypeError(f"domain must be a Box, got domain={_check.quoted(domain)}.")
+        raise ArgumentTypeError(
+            f"domain must be a Box, got domain={_check.quoted(domain)}, {described(domain)[0]}.\n"
+            "Hint: Box(0, 120)"
+        )
     widths = domain.widths
     if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
         raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be joint.")
