@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -92,17 +93,18 @@ def positive_vector(**labelled: object) -> float | Floats:
     return vector
 
 
-def objects(**labelled: object) -> NDArray[Any]:
-    """Return one thing or several as an array of objects, to be checked one by one."""
+def several(**labelled: object) -> NDArray[Any]:
+    """Return a number, or several of them and Nones, as an array of objects."""
     name, value = _only(labelled)
+    _refuse_masked(name, value)
+    fits_in_memory(value.size if isinstance(value, np.ndarray) else 1, name)
     try:
-        fits_in_memory(np.size(value) if isinstance(value, np.ndarray) else 1, name)
-        return np.asarray(value, dtype=object)
-    except ArgumentError:
-        raise
+        array = np.asarray("" if isinstance(value, bytearray) else value, dtype=object)
     except Exception:  # whatever a foreign object raises
-        kind = _kind.described(value)[0]
-    raise ArgumentTypeError(f"{name} must be a real number or a list of them, got {kind}.")
+        array = np.asarray("", dtype=object)
+    if all(kind is NoneType or _is_number(kind) for kind in set(map(type, array.flat))):
+        return array
+    raise _refusal(name, "a real number or a list of real numbers", value, shown=True)
 
 
 def one_of(options: Iterable[str], **labelled: object) -> str:
@@ -196,12 +198,16 @@ def _refusal(name: str, requirement: str, value: object, *, shown: bool) -> Argu
 def _as_float(name: str, value: object) -> float:
     _refuse_masked(name, value)
     number: Any = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    if not issubclass(type(number), Real | Decimal) or _kind.is_refused(type(number)):
+    if not _is_number(type(number)):
         raise _refusal(name, "a real number", value, shown=True)
     try:
         return _as_double(number)
     except Exception:  # it is too large, or a foreign object refuses
         raise ArgumentError(_message(name, "a number that fits in a double", value)) from None
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real | Decimal) and not _kind.is_refused(kind)
 
 
 def _as_double(number: Any) -> float:
@@ -230,7 +236,7 @@ def _as_numbers(name: str, value: object, *, shown: bool, saturate: bool = False
         array[()] = value  # numpy would look for a type of its own
     else:
         try:
-            array = np.asarray(value)
+            array = np.asarray(None if isinstance(value, bytearray) else value)  # text, not codes
         except Exception:  # whatever a foreign object raises, the caller gets our error
             array = np.asarray(None)
     fits_in_memory(array.size, name)

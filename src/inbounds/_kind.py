@@ -71,6 +71,8 @@ def described(value: object) -> tuple[str, str]:
     >>> described(np.array([True]))
     ('an array of booleans', 'convert to 0 and 1 first, as in astype(int), and use Box(0, 1).')
     """
+    if isinstance(value, np.ma.MaskedArray):
+        return "a masked array", ""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if value is None:
@@ -83,7 +85,7 @@ def described(value: object) -> tuple[str, str]:
             return f"{container} nested unevenly", _NESTED[2]
         except Exception:  # whatever a foreign object raises
             return container, ""
-    array = _as_array(value)
+    array = None if isinstance(value, bytes | bytearray) else _as_array(value)
     if array is None:
         one, _, hint = _kind_of(type(value))
         return one, hint

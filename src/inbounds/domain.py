@@ -67,7 +67,7 @@ class Box:
         step = self.step
         if step is None:
             return None
-        given = _check.objects(step=step)
+        given = _check.several(step=step)
         if given.ndim == 0:
             steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
         elif given.shape == widths.shape:
