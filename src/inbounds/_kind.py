@@ -78,19 +78,23 @@ def described(value: object) -> tuple[str, str]:
     if value is None:
         return "None", _MISSING[2]
     if isinstance(value, list | tuple):
-        container = f"a {_plain_name(type(value))}"
-        try:
-            return _contents(container, np.asarray(value, dtype=object))
-        except ValueError:  # of unequal shapes
-            return f"{container} nested unevenly", _NESTED[2]
-        except Exception:  # whatever a foreign object raises
-            return container, ""
+        return _described_list(value)
     array = None if isinstance(value, bytes | bytearray) else _as_array(value)
     if array is None:
         one, _, hint = _kind_of(type(value))
         return one, hint
     own = isinstance(value, np.ndarray)
     return _contents("an array" if own else _with_article(_plain_name(type(value))), array)
+
+
+def _described_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, str]:
+    container = f"a {_plain_name(type(value))}"
+    try:
+        return _contents(container, np.asarray(value, dtype=object))
+    except ValueError:  # of unequal shapes
+        return f"{container} nested unevenly", _NESTED[2]
+    except Exception:  # whatever a foreign object raises
+        return container, ""
 
 
 def _as_array(value: object) -> NDArray[Any] | None:
