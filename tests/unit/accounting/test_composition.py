@@ -174,3 +174,9 @@ def test_equal_losses_are_counted_together() -> None:
 
 def test_it_says_what_it_is() -> None:
     assert repr(compose([(PURE, 2)])) == "Composition(releases=2, pure=1, rho=0.25, gdp=0.882317)"
+
+
+def test_as_many_releases_as_may_be_counted_have_a_cost() -> None:
+    many = ib.compose([(ib.PrivacyLoss.pure(0.5), 10**15)])
+    assert many.epsilon(1e-6) == many.pure >= 5e14
+    assert many.delta(1.0) == 1.0

@@ -454,3 +454,18 @@ def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
         mechanism = calibrate(kind, box, float(box.widths[0]) / 3, epsilon)
         assert mechanism.epsilon > 0
         assert box.lower <= mechanism.release(box.lower) <= box.upper
+
+
+@pytest.mark.parametrize("method", ["release", "mean", "bias", "variance", "mse", "mass_at_bounds"])
+def test_more_values_than_memory_holds_are_refused_at_once(method: str) -> None:
+    mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
+    with pytest.raises(ArgumentError, match=r"^values must fit in memory: .* GiB"):
+        getattr(mechanism, method)(np.broadcast_to(0.5, 10**12))
+
+
+def test_points_beside_values_must_fit_in_memory_together() -> None:
+    mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
+    column, row = np.broadcast_to(0.5, (10**6, 1)), np.broadcast_to(0.5, 10**6)
+    for call in (mechanism.pdf, mechanism.cdf):
+        with pytest.raises(ArgumentError, match=r"^x beside values must fit in memory"):
+            call(column, row)
