@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         InBoundsError,
         LedgerError,
         MissingPackageError,
+        WeakGuaranteeWarning,
     )
     from inbounds.frames.privatize import privatize
     from inbounds.frames.summarize import summarize
@@ -65,6 +66,7 @@ __all__ = [
     "MissingPackageError",
     "PerCoordinate",
     "PrivacyLoss",
+    "WeakGuaranteeWarning",
     "audit",
     "calibrate",
     "compare",
@@ -91,6 +93,7 @@ _HOMES = {
         "InBoundsError",
         "LedgerError",
         "MissingPackageError",
+        "WeakGuaranteeWarning",
     ),
     "inbounds.frames.privatize": ("privatize",),
     "inbounds.frames.summarize": ("summarize",),

@@ -5,18 +5,23 @@ Each takes exactly one keyword argument and returns its value in clean form.
 """
 
 import math
+import os
 from collections.abc import Iterable
-from fractions import Fraction
+from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inbounds import _kind
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 _BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
+_LARGEST = math.nextafter(math.inf, 0)
 
 
 def finite(**labelled: object) -> float:
@@ -87,6 +92,20 @@ def positive_vector(**labelled: object) -> float | Floats:
     return vector
 
 
+def several(**labelled: object) -> NDArray[Any]:
+    """Return a number, or several of them and Nones, as an array of objects."""
+    name, value = _only(labelled)
+    _refuse_masked(name, value)
+    fits_in_memory(value.size if isinstance(value, np.ndarray) else 1, name)
+    try:
+        array = np.asarray("" if isinstance(value, bytearray) else value, dtype=object)
+    except Exception:  # whatever a foreign object raises
+        array = np.asarray("", dtype=object)
+    if all(kind is NoneType or _is_number(kind) for kind in set(map(type, array.flat))):
+        return array
+    raise _refusal(name, "a real number or a list of real numbers", value, shown=True)
+
+
 def one_of(options: Iterable[str], **labelled: object) -> str:
     """Return the argument, which must be one of the named options."""
     name, value = _only(labelled)
@@ -99,9 +118,9 @@ def one_of(options: Iterable[str], **labelled: object) -> str:
 def private_array(**labelled: object) -> NDArray[Any]:
     """Return data as an array of finite numbers of any width, never showing any in an error."""
     name, value = _only(labelled)
-    array = _as_numbers(name, value, shown=False)
+    array = _as_numbers(name, value, shown=False, saturate=True)
     if array.dtype == np.longdouble:
-        array = _as_floats(name, array, shown=False)
+        array = _narrowed(array)
     flat = array.reshape(-1)
     for start in range(0, flat.size if array.dtype.kind == "f" else 0, _BLOCK):
         if not np.isfinite(flat[start : start + _BLOCK]).all():
@@ -113,6 +132,14 @@ def private_values(**labelled: object) -> Floats:
     """Return data as an array of finite float64, never showing any of it in an error."""
     name, value = _only(labelled)
     return private_array(**{name: value}).astype(np.float64, copy=False)
+
+
+def _narrowed(array: NDArray[Any]) -> Floats:
+    """Return the nearest doubles; what is finite stays so, since it is in or out of a box."""
+    with np.errstate(over="ignore"):
+        doubles = array.astype(np.float64)
+    beyond = np.isinf(doubles) & np.isfinite(array)
+    return np.where(beyond, np.copysign(_LARGEST, doubles), doubles)
 
 
 def public_values(**labelled: object) -> Floats:
@@ -149,6 +176,7 @@ def quoted(value: object) -> str:
         text = repr(value)
     except Exception:  # an int of more than 4300 digits, or a foreign object
         return f"<{type(value).__name__}>"
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -156,17 +184,39 @@ def _message(name: str, requirement: str, value: object) -> str:
     return f"{name} must be {requirement}, got {name}={quoted(value)}."
 
 
+def _refusal(name: str, requirement: str, value: object, *, shown: bool) -> ArgumentTypeError:
+    """Return the error about an argument of a wrong type, which is named; data are not shown."""
+    kind, hint = _kind.described(value)
+    if shown:
+        what = f"{name}={quoted(value)}" + (f", {kind}" if value is not None else "")
+        return ArgumentTypeError(f"{name} must be {requirement}, got {what}.")
+    remedy = f"\nHint: {hint}" if hint else ""
+    return ArgumentTypeError(f"{name} must be {requirement}, got {kind}.{remedy}")
+
+
 def _as_float(name: str, value: object) -> float:
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentTypeError(f"{name} must not be masked.")
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value.item()
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise ArgumentTypeError(_message(name, "a real number", value))
+    _refuse_masked(name, value)
+    number: Any = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not _is_number(type(number)):
+        raise _refusal(name, "a real number", value, shown=True)
     try:
-        return float(value)
-    except (OverflowError, ValueError):
+        return _as_double(number)
+    except Exception:  # it is too large, or a foreign object refuses
         raise ArgumentError(_message(name, "a number that fits in a double", value)) from None
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, Real | Decimal) and not _kind.is_refused(kind)
+
+
+def _as_double(number: Any) -> float:
+    """Return the nearest double, so that a larger number never becomes a smaller double."""
+    if isinstance(number, Decimal) and number.is_nan():
+        return math.nan  # a signalling one, too
+    double = float(number)
+    if math.isinf(double) and isinstance(number, Decimal | np.longdouble) and number != double:
+        raise OverflowError  # as float does for long integers
+    return double
 
 
 def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
@@ -174,34 +224,75 @@ def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
         return _as_numbers(name, value, shown=shown).astype(np.float64, copy=False)
 
 
-def _as_numbers(name: str, value: object, *, shown: bool) -> NDArray[Any]:
-    """Read integers and floats of any width; refuse everything else without guessing."""
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+def _as_numbers(name: str, value: object, *, shown: bool, saturate: bool = False) -> NDArray[Any]:
+    """Read numbers of any width; refuse everything else without guessing.
+
+    Numbers that no double is as large as become the largest if they `saturate`.
+    """
+    _refuse_masked(name, value)
+    if _kind.is_real(type(value)) and not isinstance(value, float | np.generic):
+        array = np.empty((), dtype=object)
+        array[()] = value  # numpy would look for a type of its own
+    else:
         try:
-            return np.asarray(float(value))
-        except OverflowError:
-            raise ArgumentError(f"{name} must fit in a double.") from None
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentTypeError(f"{name} must not be masked.")
-    try:
-        array = np.asarray(value)
-    except Exception:  # whatever a foreign object raises, the caller gets our error
-        array = np.asarray(None)
-    if array.dtype == object and isinstance(value, list | tuple):
-        array = _with_long_integers(array)
+            array = np.asarray(None if isinstance(value, bytearray) else value)  # text, not codes
+        except Exception:  # whatever a foreign object raises, the caller gets our error
+            array = np.asarray(None)
+    fits_in_memory(array.size, name)
+    if array.dtype == object and not _kind.refused(array.flat):
+        converted = _as_doubles(array, saturate=saturate)
+        if converted is None:
+            raise ArgumentError(f"{name} must fit in a double.")
+        return converted
     if array.dtype.kind not in "iuf":
-        requirement = "a real number or an array of real numbers"
-        if shown:
-            raise ArgumentTypeError(_message(name, requirement, value))
-        raise ArgumentTypeError(f"{name} must be {requirement}.")
+        raise _refusal(name, "a real number or an array of real numbers", value, shown=shown)
     return array
 
 
-def _with_long_integers(array: NDArray[Any]) -> NDArray[Any]:
-    """Read integers beyond 64 bits as doubles: being out of bounds must not be an error."""
-    if not all(type(item) in (int, float) for item in array.flat):
-        return array
+def _as_doubles(array: NDArray[Any], *, saturate: bool) -> Floats | None:
+    """Convert Python's numbers one by one; None if one has no double and none may stand for it."""
+    doubles = np.empty(array.shape)
+    flat = doubles.reshape(-1)
+    for i, number in enumerate(array.flat):
+        try:
+            flat[i] = _as_double(number)
+        except Exception as error:  # as above
+            if not (saturate and isinstance(error, OverflowError)):
+                return None
+            flat[i] = math.copysign(_LARGEST, 1 if number > 0 else -1)
+    return doubles
+
+
+def _refuse_masked(name: str, value: object) -> None:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(
+            f"{name} must not be masked, got a masked array.\n"
+            "Hint: compressed() keeps what is not masked, filled(...) puts numbers in its place."
+        )
+
+
+def fits_in_memory(count: int, name: str) -> None:
+    """Refuse more numbers than the machine could hold, at once rather than after hours.
+
+    Examples
+    --------
+    >>> fits_in_memory(10**6, "values")
+    >>> fits_in_memory(10**15, "values")
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: values must fit in memory: 1,000,000,000,000,000 ...
+    """
+    if 8 * count > _memory():
+        raise ArgumentError(
+            f"{name} must fit in memory: {count:,} numbers take {count >> 27:,} GiB.\n"
+            "Hint: work in parts, each small enough."
+        )
+
+
+@lru_cache(maxsize=1)
+def _memory() -> int:
+    """Return the bytes of memory there are; 2⁴⁰ where the system does not say."""
     try:
-        return array.astype(np.float64)
-    except OverflowError:  # as little a number as infinity
-        return array
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        size = 0
+    return size if size > 0 else 1 << 40

@@ -5,6 +5,7 @@ the columns of pandas and Polars are known by what they can do.
 """
 
 from collections.abc import Hashable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
@@ -13,11 +14,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-Real = float | np.integer[Any] | np.floating[Any]
-"""An element of a sequence. To a type checker an int is a float, and so is a bool."""
-
-Number = Real | Fraction
-"""A number by itself."""
+Number = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]
+"""A number. To a type checker an int is a float, and so is a bool."""
 
 Array = NDArray[np.integer[Any] | np.floating[Any]]
 """An array of numbers of any width; one of no dimension is treated as a number."""
@@ -49,10 +47,10 @@ class Series(Column, Protocol):
         ...
 
 
-Vector = Array | Sequence[Real] | Column
+Vector = Array | Sequence[Number] | Column
 """One number per coordinate."""
 
-Nested = Array | Sequence[Real | Sequence[Real] | Array]
+Nested = Array | Sequence[Number | Sequence[Number] | Array]
 """Arrays and lists of any shape; a list is nested once at most, beyond that use an array."""
 
 Numbers = Nested | Column

@@ -9,10 +9,12 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import short
+from inbounds._entry import constructed
 from inbounds._types import Array, Floats, Number, Step, Vector
 from inbounds.errors import ArgumentError
 
 
+@constructed()
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Box:
     """An interval, or a product of intervals, that every answer stays in.
@@ -127,7 +129,7 @@ class Box:
 def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:
     if step is None:
         return None
-    given = np.asarray(step, dtype=object)
+    given = _check.several(step=step)
     if given.ndim == 0:
         steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
     elif given.shape == widths.shape:

@@ -10,6 +10,9 @@
     ├── LedgerError         (also RuntimeError)     a ledger is missing, unreadable or tampered with
     └── MissingPackageError (also ModuleNotFoundError)  a package of an extra is not installed
 
+    UserWarning
+    └── WeakGuaranteeWarning                        a guarantee protects hardly anybody
+
 Messages name the argument and what it must be. They never hold a private value.
 """
 
@@ -48,6 +51,14 @@ class BudgetExceededError(InBoundsError, RuntimeError):
         self.dataset = dataset
         self.asked = asked
         self.remaining = remaining
+
+
+class WeakGuaranteeWarning(UserWarning):
+    """A guarantee was asked for that protects hardly anybody; the message says what it means.
+
+    Given for delta of 0.01 or more, and for epsilon above 20. Silence it, where such a guarantee is
+    meant, with ``warnings.simplefilter("ignore", WeakGuaranteeWarning)``.
+    """
 
 
 class LedgerError(InBoundsError, RuntimeError):

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from inbounds import _check
+from inbounds import _check, _kind
 from inbounds._check import short
 from inbounds._types import Floats, Number, Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -232,7 +232,8 @@ def as_sensitivity(sensitivity: object) -> Sensitivity:
     several = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
     if several or (isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)):
         raise ArgumentTypeError(
-            "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate.\n"
+            "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate, "
+            f"got {_kind.described(sensitivity)[0]}.\n"
             "Hint: write PerCoordinate([...]) for one bound per coordinate."
         )
     return L2(sensitivity)  # type: ignore[arg-type]

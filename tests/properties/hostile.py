@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from inbounds.errors import InBoundsError
+from inbounds.errors import InBoundsError, WeakGuaranteeWarning
 
 SECRETS = (77.123456789, 1234567.875)
 # How either may show: as text, rounded, shifted, in thousands, in hexadecimal.
@@ -210,7 +210,8 @@ def watch(call: Callable[[], Any]) -> Seen:
             result = call()
         except Exception as raised:
             error = raised
-    warned = [f"{w.category.__name__}: {w.message}" for w in caught]
+    told = [w for w in caught if w.category is not WeakGuaranteeWarning]  # of public arguments only
+    warned = [f"{w.category.__name__}: {w.message}" for w in told]
     return Seen(result, error, "\n".join([*_told(error), *warned, *logs, printed.getvalue()]))
 
 

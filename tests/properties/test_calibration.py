@@ -16,6 +16,9 @@ from scipy.special import erf
 import inbounds as ib
 from inbounds.numerics import ball
 
+# Guarantees of every strength are tried.
+pytestmark = pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
+
 SLACK = 1e-13  # calibration stops within 3e-14 of the request
 SCALINGS = ("isotropic", "width")
 KINDS = ("L2", "L1", "LInf", "PerCoordinate", "L2 & PerCoordinate", "L1 & PerCoordinate")

@@ -13,6 +13,9 @@ from scipy.special import erf
 import inbounds as ib
 from inbounds.numerics import ball
 
+# Guarantees of every strength are tried.
+pytestmark = pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
+
 KINDS = ["L2", "L1", "L2 & PerCoordinate", "L1 & PerCoordinate"]
 CASES = [
     *itertools.product([50, 1000], KINDS, ["distinct", "repeated"], ["isotropic", "width"]),

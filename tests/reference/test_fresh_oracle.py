@@ -17,6 +17,9 @@ from scipy.special import erf
 
 import inbounds as ib
 
+# Guarantees of every strength are tried.
+pytestmark = pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
+
 DIGITS = 60
 
 

@@ -74,7 +74,7 @@ def test_a_number_beside_a_sequence_holds_for_every_coordinate(box: Box) -> None
         (0.5j, ArgumentTypeError),
         ([0.5, None], ArgumentTypeError),
         ([0.5, [1.0]], ArgumentTypeError),
-        (np.array([0.5], dtype=object), ArgumentTypeError),
+        (np.array([None], dtype=object), ArgumentTypeError),
         (np.ma.masked_array([0.5], mask=[True]), ArgumentTypeError),
     ],
     ids=repr,

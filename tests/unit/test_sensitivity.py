@@ -47,13 +47,15 @@ def test_a_norm_is_bounded_by_one_number(kind: Any, bad: object) -> None:
         kind(bad)
 
 
-@pytest.mark.parametrize("bad", [[], [[1.0]], np.ones((2, 2)), [1, 0], [1, -1], [1, math.nan]])
+@pytest.mark.parametrize(
+    "bad", [[], [[1.0]], np.ones((2, 2)), [1, 0], [1, -1], [1, math.nan], [10**400]]
+)
 def test_bounds_per_coordinate_are_a_positive_vector(bad: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^sensitivity must be"):
+    with pytest.raises(ArgumentError, match=r"^sensitivity must "):
         PerCoordinate(bad)
 
 
-@pytest.mark.parametrize("bad", [["a", "b"], [None, 1], [1j], [1, [2, 3]], [10**400]], ids=repr)
+@pytest.mark.parametrize("bad", [["a", "b"], [None, 1], [1j], [1, [2, 3]], [True]], ids=repr)
 def test_bounds_per_coordinate_are_numbers(bad: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^sensitivity must be"):
         PerCoordinate(bad)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
+from inbounds._entry import warn_if_weak
 from inbounds._extra import optional
 from inbounds._types import Number, Numbers
 from inbounds.accounting.book import Book, budget_of
@@ -92,6 +93,7 @@ class Ledger:
         A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
         """
         budget = Budget(epsilon, delta, rho)
+        warn_if_weak(epsilon=epsilon, delta=delta)
         found = self._book.open(text(dataset=dataset), budget, create=self._create)
         if found is not None and not (exist_ok and found == budget):
             raise LedgerError(

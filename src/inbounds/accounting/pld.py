@@ -45,6 +45,8 @@ def delta(losses: Losses, epsilon: float) -> float:
     if any(loss.profile[-1][1] == 1 for loss, _ in losses):
         return 1.0
     noise = _NOISE * (10 + sum(n for _, n in losses))
+    if noise >= 1:  # nothing would be known, so nothing is convolved
+        return 1.0
     return min(1.0, float(composed(losses).get_delta_for_epsilon(epsilon)) + noise)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FEWEST = 1000
+_MOST = 10**12
 _EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
 _BINS = 80
 
@@ -275,6 +276,10 @@ def _whole(releases: object) -> int:
     if not number.is_integer() or number < _FEWEST:
         raise ArgumentError(
             f"releases must be a whole number of at least {_FEWEST}, got releases={releases!r}."
+        )
+    if number > _MOST:
+        raise ArgumentError(
+            f"releases must be at most 10¹², or the audit takes days, got releases={releases!r}."
         )
     return int(number)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from inbounds import _check
+from inbounds._entry import entry
+from inbounds._types import Number
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -28,9 +30,10 @@ _MOST_PEOPLE = 10**15
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
 
 
+@entry("calibrate")
 def calibrate(
     domain: Box,
-    sensitivity: Sensitivity | float,
+    sensitivity: Sensitivity | Number,
     *,
     epsilon: float | None = None,
     delta: float = 0.0,

@@ -18,6 +18,7 @@ from inbounds.sampling.grid import Grid
 
 _FINER = 2  # cells of answers in a cell of true values
 _NODES = (np.arange(8) + 0.5) / 8  # true values that stand for their cell, by equal shares
+_MOST_COUNTED = 2.0**53
 _BLOCK = 1 << 20  # answers counted together
 
 
@@ -121,4 +122,6 @@ def _times(counts: Any, size: int) -> Floats:
     times = _check.public_values(counts=counts).ravel()
     if times.size != size or not np.isfinite(times).all() or (times < 0).any():
         raise ArgumentError("counts must be zero or more, and as many as outputs.")
+    if times.sum() > _MOST_COUNTED:
+        raise ArgumentError("counts must be at most 2**53 together.")
     return times

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._check import short
+from inbounds._entry import entry
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
+from inbounds._types import Number
 from inbounds.analysis.calibrate import (
     CRITERIA,
     Criterion,
@@ -215,9 +217,10 @@ class Comparison(Printed):
         return f"Comparison({self._title()}, best={self.contenders[0].name!r})"
 
 
+@entry("compare")
 def compare(
     domain: Box,
-    sensitivity: Sensitivity | float,
+    sensitivity: Sensitivity | Number,
     *,
     epsilon: float | None = None,
     delta: float = 0.0,

@@ -19,7 +19,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import inf, nextafter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -75,6 +75,7 @@ class Certificate(Printed):
     >>> proof.epsilon <= 1.0
     True
     >>> proof.check()
+    Certificate(epsilon=..., precision=128, dimension=1)
     """
 
     law: Law
@@ -85,8 +86,12 @@ class Certificate(Printed):
     multiplier: float
     rows: tuple[Row, ...]
 
-    def check(self) -> None:
+    def check(self) -> Self:
         """Prove the bound again from the definition of the mechanism, or raise.
+
+        Returns
+        -------
+        The certificate itself, now checked.
 
         Raises
         ------
@@ -100,6 +105,7 @@ class Certificate(Printed):
             raise CertificateError(
                 f"the evidence proves epsilon <= {proved!r}, not epsilon <= {self.epsilon!r}."
             )
+        return self
 
     def _check_fields(self) -> None:
         """Refuse what is not evidence at all, since a certificate may come from anybody."""

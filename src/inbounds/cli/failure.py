@@ -3,14 +3,16 @@
 import errno
 import re
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
-from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError, WeakGuaranteeWarning
 
 _OPTIONS = "epsilon|delta|rho|people|sensitivity|method|scaling|step|dimension|releases|confidence"
 _OF_BOUNDS = "lower|upper|domain"
@@ -43,7 +45,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
     0
     """
     try:
-        result = command()
+        with _warnings_as_lines():
+            result = command()
     except Exception as error:
         message, code = _explained(error)
         line = " ".join(message.split())
@@ -51,6 +54,25 @@ def exit_code_of(command: Callable[[], Any]) -> int:
             typer.echo(f"Error: {line}", err=True)
         return code
     return result if isinstance(result, int) else 0
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Say each of our warnings in one line on standard error, and once."""
+    said = set[str]()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, WeakGuaranteeWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                typer.echo(f"Warning: {in_options(str(message))}", err=True)
+
+        warnings.simplefilter("always", WeakGuaranteeWarning)
+        warnings.showwarning = say
+        yield
 
 
 def _explained(error: Exception) -> tuple[str, int]:

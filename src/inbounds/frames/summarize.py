@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from inbounds._entry import warn_if_weak
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames import aggregate
@@ -116,6 +117,7 @@ def summarize(
     True
     """
     guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    warn_if_weak(epsilon=epsilon, delta=delta)
     request = check_request(
         statistics=statistics,
         by=by,

@@ -31,6 +31,8 @@ from inbounds.mechanisms.guarantee import (
     check_box,
     check_guarantee,
     check_order,
+    checked_calibration,
+    checked_constructor,
 )
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.proof import prove
@@ -40,6 +42,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedGaussian(Mechanism):
     """Release numbers with Gaussian noise truncated to a box, so that answers are always valid.
@@ -93,10 +96,11 @@ class BoundedGaussian(Mechanism):
         object.__setattr__(self, "_loss", None)
 
     @classmethod
+    @checked_calibration
     def calibrated(
         cls,
         domain: Box,
-        sensitivity: Sensitivity | float,
+        sensitivity: Sensitivity | Number,
         *,
         epsilon: float | None = None,
         delta: float = 0.0,

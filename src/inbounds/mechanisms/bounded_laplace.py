@@ -18,7 +18,12 @@ from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
 from inbounds.loss import response_delta
-from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.guarantee import (
+    check_box,
+    check_pure,
+    checked_calibration,
+    checked_constructor,
+)
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.proof import prove
 from inbounds.numerics import truncated_laplace
@@ -27,6 +32,7 @@ from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedLaplace(Mechanism):
     """Release numbers with Laplace noise truncated to a box.
@@ -70,10 +76,18 @@ class BoundedLaplace(Mechanism):
         object.__setattr__(self, "_loss", None)
 
     @classmethod
+    @checked_calibration
     def calibrated(
-        cls, domain: Box, sensitivity: Sensitivity | float, *, epsilon: float
+        cls,
+        domain: Box,
+        sensitivity: Sensitivity | Number,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
     ) -> BoundedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
+
+        Pure epsilon holds for every delta, so `delta` may be left out and must be zero.
 
         Examples
         --------
@@ -82,7 +96,7 @@ class BoundedLaplace(Mechanism):
         """
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
-        epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
+        epsilon = check_pure(epsilon=epsilon, delta=delta)
         widths = domain.widths
         unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # against underflow
         reach = as_l1(sensitivity.within(widths))
@@ -123,6 +137,7 @@ class BoundedLaplace(Mechanism):
         Examples
         --------
         >>> BoundedLaplace(Box(0, 1), 0.1, scale=0.5).certificate().check()
+        Certificate(epsilon=..., precision=128, dimension=1)
         """
         reach = self._reach
         caps = np.where(reach.caps < self.domain.widths, reach.caps, np.inf)  # widths are rounded

@@ -16,7 +16,7 @@ from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.loss import pure_rho
-from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.guarantee import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics import truncated_normal
 from inbounds.numerics.clamped import Clamped, Noise
@@ -27,6 +27,7 @@ Method = Literal["analytic", "classical", "exact"]
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedGaussian(Mechanism):
     """Release numbers with Gaussian noise, and move what leaves the box to its nearest bound.
@@ -62,10 +63,11 @@ class ClampedGaussian(Mechanism):
         self._keep(domain, sensitivity, sigma)
 
     @classmethod
+    @checked_calibration
     def calibrated(
         cls,
         domain: Box,
-        sensitivity: Sensitivity | float,
+        sensitivity: Sensitivity | Number,
         *,
         epsilon: float,
         delta: float,

@@ -13,7 +13,12 @@ from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
 from inbounds.loss import response_delta
-from inbounds.mechanisms.guarantee import check_box
+from inbounds.mechanisms.guarantee import (
+    check_box,
+    check_pure,
+    checked_calibration,
+    checked_constructor,
+)
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics import truncated_laplace
 from inbounds.numerics.clamped import Clamped, Noise
@@ -23,6 +28,7 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 
 
+@checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedLaplace(Mechanism):
     """Release numbers with Laplace noise, and move what leaves the box to its nearest bound.
@@ -59,10 +65,18 @@ class ClampedLaplace(Mechanism):
         self._keep(domain, sensitivity, scale)
 
     @classmethod
+    @checked_calibration
     def calibrated(
-        cls, domain: Box, sensitivity: Sensitivity | float, *, epsilon: float
+        cls,
+        domain: Box,
+        sensitivity: Sensitivity | Number,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
     ) -> ClampedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
+
+        Pure epsilon holds for every delta, so `delta` may be left out and must be zero.
 
         Examples
         --------
@@ -71,7 +85,7 @@ class ClampedLaplace(Mechanism):
         """
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
-        epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
+        epsilon = check_pure(epsilon=epsilon, delta=delta)
         total = sensitivity.within(domain.widths).total
         return cls(domain, sensitivity, total / epsilon * _UP**2)
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, ArgumentTypeError
 
 Rebuild = Callable[[Any], Any]
 
@@ -27,16 +27,16 @@ def open_column(values: Any) -> tuple[Any, Rebuild] | None:
     if _is_a("pandas", ("Series",), values):
         _refuse_nulls(bool(values.isna().any()))
         kind, labels = type(values), {"index": values.index, "name": values.name}
-        return values.to_numpy(), lambda answers: kind(answers, **labels)
+        return _numbers(values), lambda answers: kind(answers, **labels)
     if _is_a("polars", ("Series",), values):
         _refuse_nulls(values.null_count() > 0)
-        return values.to_numpy(), lambda answers: type(values)(values.name, answers)
+        return _numbers(values), lambda answers: type(values)(values.name, answers)
     if _is_a("pyarrow", ("Array", "ChunkedArray"), values):
         _refuse_nulls(values.null_count > 0)
         arrow = sys.modules["pyarrow"]
         if isinstance(values, arrow.ChunkedArray):
-            return values.to_numpy(), lambda answers: arrow.chunked_array([arrow.array(answers)])
-        return values.to_numpy(zero_copy_only=False), arrow.array
+            return _numbers(values), lambda answers: arrow.chunked_array([arrow.array(answers)])
+        return _numbers(values, zero_copy_only=False), arrow.array
     return None
 
 
@@ -44,6 +44,15 @@ def _is_a(package: str, kinds: tuple[str, ...], values: object) -> bool:
     loaded = sys.modules.get(package)
     classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
     return isinstance(values, classes)
+
+
+def _numbers(values: Any, **options: Any) -> Any:
+    """Return what a column holds as an array; what cannot be one is refused by its type."""
+    try:
+        return values.to_numpy(**options)
+    except Exception:  # whose message may hold values
+        failed = type(values).__name__
+    raise ArgumentTypeError(f"values must be a column of real numbers, got a {failed} of others.")
 
 
 def _refuse_nulls(found: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -170,10 +171,11 @@ def _fitting(values: Floats, **labelled: Any) -> Floats:
     """Return published numbers, the one keyword argument, if their shape fits that of values."""
     (name,), given = labelled, _check.public_values(**labelled)
     try:
-        np.broadcast_shapes(given.shape, values.shape)
+        shape = np.broadcast_shapes(given.shape, values.shape)
     except ValueError:
         raise ArgumentError(
             f"{name} must have a shape that fits that of values, "
             f"got {given.shape} and {values.shape}."
         ) from None
+    _check.fits_in_memory(math.prod(shape), f"{name} beside values")
     return given

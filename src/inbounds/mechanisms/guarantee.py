@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 
 from inbounds import _check
+from inbounds._entry import constructed, entry
+from inbounds._kind import described
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
@@ -24,6 +26,40 @@ class Guarantee:
         return self.rho is None and self.delta == 0
 
 
+checked_calibration = entry(
+    delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs none.",
+    rho="BoundedGaussian.calibrated gives rho; every mechanism tells its own as .rho.",
+    sigma="leave it to the calibration, or write the constructor: BoundedGaussian(..., sigma=...).",
+    scale="leave it to the calibration, or write the constructor: BoundedLaplace(..., scale=...).",
+)
+"""Decorates `calibrated`: our error for calls that do not fit, a warning for weak guarantees."""
+
+checked_constructor = constructed(
+    sigma="calibrated(domain, sensitivity, epsilon=...) finds it.",
+    scale="calibrated(domain, sensitivity, epsilon=...) finds it.",
+    epsilon="calibrated(domain, sensitivity, epsilon=...) takes it; a constructor takes a scale.",
+)
+"""Decorates a mechanism: our error for calls that do not fit its constructor."""
+
+
+def check_pure(*, epsilon: object, delta: object) -> float:
+    """Read the arguments of the calibration of a mechanism that gives pure epsilon.
+
+    Examples
+    --------
+    >>> check_pure(epsilon=1, delta=0)
+    1.0
+    """
+    checked = _check.not_negative(delta=delta)
+    if checked:
+        raise ArgumentError(
+            f"delta must be 0 for Laplace noise, got delta={checked!r}.\n"
+            "Hint: it gives pure epsilon, which holds for every delta: leave delta out, or use "
+            "BoundedGaussian or inbounds.calibrate for less noise."
+        )
+    return _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
+
+
 def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee:
     """Read the arguments of a calibration, of which `epsilon` or `rho` must be given.
 
@@ -34,7 +70,10 @@ def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee
     """
     if (epsilon is None) == (rho is None):
         given = "neither" if epsilon is None else "both"
-        raise ArgumentTypeError(f"epsilon or rho must be given, one of the two, got {given}.")
+        raise ArgumentTypeError(
+            f"epsilon or rho must be given, one of the two, got {given}.\n"
+            "Hint: write epsilon=1.0, say."
+        )
     checked = _check.not_negative(delta=delta)
     if rho is not None:
         if checked:
@@ -57,7 +96,10 @@ def check_order(alpha: object) -> float:
 def check_box(domain: object) -> None:
     """Refuse what is not a box, or too extreme to be calibrated jointly."""
     if not isinstance(domain, Box):
-        raise ArgumentTypeError(f"domain must be a Box, got domain={_check.quoted(domain)}.")
+        raise ArgumentTypeError(
+            f"domain must be a Box, got domain={_check.quoted(domain)}, {described(domain)[0]}.\n"
+            "Hint: Box(0, 120)"
+        )
     widths = domain.widths
     if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
         raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be joint.")

@@ -202,3 +202,9 @@ def test_the_table_needs_no_convolutions():
     )
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "releases" in shown.stdout
+
+
+def test_as_many_releases_as_may_be_counted_have_a_cost() -> None:
+    many = ib.compose([(ib.PrivacyLoss.pure(0.5), 10**15)])
+    assert many.epsilon(1e-6) == many.pure >= 5e14
+    assert many.delta(1.0) == 1.0

@@ -195,6 +195,7 @@ def test_a_joint_release_with_too_little_noise_is_refuted():
     assert not seeded(wrong, claimed_epsilon=1.0).passed
 
 
+@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_a_delta_is_tested_against_the_epsilon_at_that_delta():
     mechanism = ib.ClampedGaussian.calibrated(BOX, 0.1, epsilon=1.0, delta=1e-2)
     result = seeded(mechanism, delta=1e-2)
@@ -227,6 +228,7 @@ def test_the_bar_goes_to_standard_error(capsys):
     ("options", "message"),
     [
         ({"releases": 999}, "releases must be a whole number of at least 1000"),
+        ({"releases": 10**15}, "releases must be at most 10¹²"),
         ({"releases": 1000.5}, "releases must be a whole number"),
         ({"confidence": 1.0}, "confidence must be"),
         ({"confidence": 0.4}, "confidence must be"),

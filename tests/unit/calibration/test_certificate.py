@@ -118,8 +118,9 @@ def test_the_proof_holds_the_truth_and_fits_the_doubles(name: str) -> None:
 
 
 @each
-def test_a_certificate_passes_its_own_check(name: str) -> None:
-    MECHANISMS[name].certificate().check()
+def test_a_certificate_passes_its_own_check_and_is_returned_by_it(name: str) -> None:
+    proof = MECHANISMS[name].certificate()
+    assert proof.check() is proof
 
 
 @each

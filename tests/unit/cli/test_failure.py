@@ -1,12 +1,13 @@
 import errno
 import json
+import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from inbounds.cli.app import app
 from inbounds.cli.failure import InputError, UsageError, exit_code_of, in_options
-from inbounds.errors import ArgumentError, CertificateError
+from inbounds.errors import ArgumentError, CertificateError, WeakGuaranteeWarning
 
 
 def raiser(error):
@@ -92,3 +93,19 @@ def test_an_error_in_a_command_leaves_standard_output_empty(monkeypatch):
     assert "unexpected RuntimeError" in result.stderr
     assert "secret" not in result.stderr
     assert "4.25" not in result.stderr
+
+
+def test_our_warnings_are_lines_said_once_and_others_are_left_alone(capsys):
+    def warn():
+        for text in ("epsilon=50 means much.", "epsilon=50 means much.", "delta=0.5 means more."):
+            warnings.warn(text, WeakGuaranteeWarning, stacklevel=1)
+
+    assert exit_code_of(warn) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "Warning: --epsilon=50 means much.",
+        "Warning: --delta=0.5 means more.",
+    ]
+    with pytest.warns(DeprecationWarning, match="other"):
+        exit_code_of(lambda: warnings.warn("other", DeprecationWarning, stacklevel=1))

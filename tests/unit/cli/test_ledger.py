@@ -164,3 +164,11 @@ def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> No
     assert result.exit_code == 1
     assert "there is no ledger at" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_weak_budget_is_opened_with_one_line_of_warning(tmp_path: Path) -> None:
+    given = ["ledger", "open", "new", "--epsilon", "100", "--ledger", str(tmp_path / "new.db")]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Warning: --epsilon=100 means that")

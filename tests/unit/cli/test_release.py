@@ -38,7 +38,9 @@ def test_a_value_is_answered_within_bounds():
 def test_answers_come_in_the_order_of_the_values():
     result = release(*SURE, "100", "-7", "41.5", "1e2")
     assert numbers(result.stdout) == pytest.approx([100, 0, 41.5, 100], abs=0.1)
-    assert result.stderr.startswith("Privacy: 4 releases at epsilon=1e+09 each; together 4 times")
+    warning, cost = result.stderr.splitlines()
+    assert warning.startswith("Warning: --epsilon=1e+09 means that an output may change the odds")
+    assert cost.startswith("Privacy: 4 releases at epsilon=1e+09 each; together 4 times")
 
 
 def test_repeated_runs_differ():
@@ -55,9 +57,15 @@ def test_a_row_is_one_joint_release():
     result = release(*GRAPH, "--epsilon", "1e9", "--scaling", "width", "2.5,4.0", "-3,8")
     rows = [list(map(float, line.split(","))) for line in result.stdout.splitlines()]
     assert rows == [pytest.approx([2.5, 4], abs=0.1), pytest.approx([0, 8], abs=0.1)]
-    assert result.stderr.startswith(
-        "Privacy: 2 joint releases of 2 coordinates at epsilon=1e+09 each"
-    )
+    assert "\nPrivacy: 2 joint releases of 2 coordinates at epsilon=1e+09 each" in result.stderr
+
+
+def test_a_weak_guarantee_is_one_line_on_standard_error_and_json_stays_whole():
+    result = release(*AGE[:-1], "1", "--delta", "0.5", "--json", "41.3")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["releases"] == 1
+    assert [line.split()[0] for line in result.stderr.splitlines()] == ["Warning:", "Privacy:"]
+    assert result.stderr.startswith("Warning: --delta=0.5 means that with probability up to 0.5")
 
 
 def test_a_file_is_read_and_a_file_written(tmp_path):

@@ -3,6 +3,7 @@ import copy
 import dataclasses
 import math
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_a_mechanism_is_what_it_was_built_from() -> None:
         (True, ArgumentTypeError),
         (1j, ArgumentTypeError),
         ([None, 1.0], ArgumentTypeError),
-        (np.array([1.0, 2.0], dtype=object), ArgumentTypeError),
+        (np.array([1.0, "2"], dtype=object), ArgumentTypeError),
     ],
     ids=repr,
 )
@@ -187,6 +188,7 @@ def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
 
 @pytest.mark.parametrize("method", ["exact", "paper", "liu"])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 1, 30.0])
+@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_a_calibrated_mechanism_gives_what_was_asked(method: Any, epsilon: float) -> None:
     mechanism = BoundedGaussian.calibrated(
         MIXED.domain, MIXED.sensitivity, epsilon=epsilon, method=method
@@ -404,9 +406,8 @@ def test_inputs_in_any_layout_are_read_and_left_alone(method: str) -> None:
         [123456.789, math.nan],
         [123456.789, math.inf],
         [123456.789, None],
-        np.array([123456.789], dtype=object),
+        np.array([123456.789, None], dtype=object),
         complex(123456.789, 1),
-        123456789 * 10**400,
         [123456.789, [1.0]],
         math.nan,
         math.inf,
@@ -441,14 +442,13 @@ def test_one_value_that_is_not_finite_spoils_the_release(bad: float, size: tuple
             INTERVAL.release(given)
 
 
-def test_a_value_beyond_doubles_is_refused_without_a_warning() -> None:
-    if np.finfo(np.longdouble).maxexp <= 5000:
-        pytest.skip("long double is double on this machine")
-    huge = np.longdouble(2) ** 5000
-    for values in (huge, np.array([1.0, huge]), np.full(2000, huge)):
-        for method in ("release", "mean"):
-            with pytest.raises(ArgumentError, match=r"^values must be finite"):
-                call(INTERVAL, method, values)
+def test_a_value_beyond_doubles_is_answered_as_the_bound() -> None:
+    wide = np.finfo(np.longdouble).maxexp > 5000
+    huge = np.longdouble(2) ** 5000 if wide else 2**5000
+    assert INTERVAL.mean(huge) == INTERVAL.mean(10.0)
+    assert INTERVAL.mean(-huge) == INTERVAL.mean(0.0)
+    for values in (huge, [1.0, huge], np.full(2000, huge), 10**400, [Decimal("1e999"), 1]):
+        assert (np.asarray(INTERVAL.release(values)) <= 10).all()
 
 
 @pytest.mark.parametrize("outside", [-1e300, -1.0, -1e-300, 10.0 + 1e-12, 11.0, 1e300])

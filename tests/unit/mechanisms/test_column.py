@@ -62,7 +62,7 @@ def test_a_null_is_refused_and_nothing_shown(column: Any) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [pd.Series(["17"]), pl.Series([True]), pa.array(["17"]), pd.Series([17], dtype=object)],
+    [pd.Series(["17"]), pl.Series([True]), pa.array(["17"]), pd.Series([17, "a"], dtype=object)],
     ids=str,
 )
 def test_what_is_no_number_is_refused_and_nothing_shown(column: Any) -> None:

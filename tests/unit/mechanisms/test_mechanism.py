@@ -380,6 +380,7 @@ def test_the_same_seed_gives_the_same_answers_and_another_seed_others(kind: Any)
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("box", [Box(-1e300, 1e300), Box(0, 1e-300), Box(1e9, 1e9 + 1e-6)])
 @pytest.mark.parametrize("epsilon", [1e-99, 1e-6, 1.0, 1e6, 1e99])
+@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
     kind: Any, box: Box, epsilon: float
 ) -> None:
@@ -393,3 +394,18 @@ def test_printing_a_mechanism_shows_what_repr_shows():
     mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
     assert str(mechanism) == repr(mechanism)
     assert not hasattr(mechanism, "__dict__")
+
+
+@pytest.mark.parametrize("method", ["release", "mean", "bias", "variance", "mse", "mass_at_bounds"])
+def test_more_values_than_memory_holds_are_refused_at_once(method: str) -> None:
+    mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
+    with pytest.raises(ArgumentError, match=r"^values must fit in memory: .* GiB"):
+        getattr(mechanism, method)(np.broadcast_to(0.5, 10**12))
+
+
+def test_points_beside_values_must_fit_in_memory_together() -> None:
+    mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
+    column, row = np.broadcast_to(0.5, (10**6, 1)), np.broadcast_to(0.5, 10**6)
+    for call in (mechanism.pdf, mechanism.cdf):
+        with pytest.raises(ArgumentError, match=r"^x beside values must fit in memory"):
+            call(column, row)

@@ -1,0 +1,181 @@
+"""The ways in: calls that do not fit a signature get our error, weak guarantees a warning.
+
+>>> @entry()
+... def noise(domain, *, epsilon): ...
+>>> noise(1, 2.0)
+Traceback (most recent call last):
+inbounds.errors.ArgumentTypeError: epsilon must be given by name: noise(domain, epsilon=2.0).
+"""
+
+import difflib
+import inspect
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from functools import wraps
+from numbers import Real
+from typing import Any, ParamSpec, TypeVar
+
+from inbounds.errors import ArgumentTypeError, WeakGuaranteeWarning
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+LARGEST_EPSILON = 20.0
+"""Above this epsilon a guarantee is called weak: odds may change by a factor of 5e8."""
+
+LARGEST_DELTA = 0.01
+"""From this delta on a guarantee is called weak: it should be well below 1 in n people."""
+
+_OURS = os.path.dirname(__file__) + os.sep
+_COMMANDS = os.path.join(_OURS, "cli") + os.sep
+_SHORT = {"eps": "epsilon", "sens": "sensitivity", "box": "domain", "bounds": "domain"}
+
+
+def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a public function, whose signature stays as it is.
+
+    Parameters
+    ----------
+    label
+        What messages call it; its qualified name if left out.
+    hints
+        What to do where an argument of this name is missing, or given and not known.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        name = label or function.__qualname__
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                result = function(*args, **kwargs)
+            except TypeError:
+                if _fits(signature, args, kwargs):
+                    raise
+                raise ArgumentTypeError(_misfit(name, signature, args, kwargs, hints)) from None
+            if not _is_ours(sys._getframe(1).f_code.co_filename):
+                warn_if_weak(epsilon=kwargs.get("epsilon"), delta=kwargs.get("delta"))
+            return result
+
+        return call
+
+    return decorate
+
+
+def _fits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def constructed(**hints: str) -> Callable[[type[T]], type[T]]:
+    """Decorate a class, so that calls that do not fit its constructor get our error."""
+
+    def decorate(kind: type[T]) -> type[T]:
+        constructor: Any = kind.__init__
+        setattr(kind, "__init__", entry(kind.__name__, **hints)(constructor))  # noqa: B010 - mypy
+        return kind
+
+    return decorate
+
+
+def warn_if_weak(*, epsilon: object, delta: object) -> None:
+    """Warn of a guarantee that hardly protects anybody, at the line that called the library.
+
+    A delta is the probability with which the guarantee may fail altogether. It should be well
+    below 1/n for n people: at 0.01 a release about 100 people may lay one of them open. An epsilon
+    bounds the factor by which the odds of any guess about a person may change: e²⁰ is 5e8.
+    """
+    texts = []
+    if LARGEST_DELTA <= (share := _as_number(delta)) < 1:
+        texts.append(
+            f"delta={share:g} means that with probability up to {share:g} nothing is protected, "
+            "whatever epsilon is: choose it well below 1/n for n people."
+        )
+    if LARGEST_EPSILON < (exponent := _as_number(epsilon)) < math.inf:
+        texts.append(
+            f"epsilon={exponent:g} means that an output may change the odds of any guess about a "
+            f"person by a factor of e^{exponent:g}: this protects hardly anything."
+        )
+    for text in texts:
+        warnings.warn(text, WeakGuaranteeWarning, stacklevel=_depth())
+
+
+def _as_number(value: object) -> float:
+    """Return a checked argument as a double; NaN for one that was not given."""
+    return float(value) if isinstance(value, float | int | Real | Decimal) else math.nan
+
+
+def _depth() -> int:
+    """Return how far up the stack, as `warn_if_weak` counts it, the first foreign line is."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def _is_ours(filename: str) -> bool:
+    """Tell whether the library calls itself; the command line speaks for its user."""
+    return filename.startswith(_OURS) and not filename.startswith(_COMMANDS)
+
+
+def _misfit(
+    label: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    hints: dict[str, str],
+) -> str:
+    """Say what is wrong with a call that does not fit."""
+    known = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    args = args[len(signature.parameters) - len(known) :]
+    names = [p.name for p in known]
+    places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
+    if strange := [name for name in kwargs if name not in names]:
+        name = strange[0]
+        hint = hints.get(name) or _guess(name, names)
+        return f"{name} must be left out: {label} takes {', '.join(names)}.{hint and _HINT + hint}"
+    extra, rest = args[len(places) :], [name for name in names if name not in (*places, *kwargs)]
+    if extra and len(extra) <= len(rest):
+        named = {name: "..." for name in (*kwargs, *_needed(known)) if name not in places}
+        named |= dict(zip(rest, map(_shown, extra), strict=False))
+        call = ", ".join([*places, *(f"{name}={named[name]}" for name in names if name in named)])
+        return f"{_listed(rest[: len(extra)])} must be given by name: {label}({call})."
+    if extra:
+        return f"{label} must be given at most {', '.join(names)}, got {len(args)} arguments."
+    if twice := [name for name in places[: len(args)] if name in kwargs]:
+        return f"{twice[0]} must be given once, not by its place and by its name."
+    needed = _needed(known)
+    missing = [name for name in needed if name not in (*places[: len(args)], *kwargs)]
+    call = ", ".join(name if name in places else f"{name}=..." for name in needed)
+    hint = next((hints[name] for name in missing if name in hints), "")
+    return f"{_listed(missing)} must be given: {label}({call}).{hint and _HINT + hint}"
+
+
+_HINT = "\nHint: "
+
+
+def _guess(name: str, names: list[str]) -> str:
+    close = difflib.get_close_matches(_SHORT.get(name, name), names, 1)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _needed(known: list[inspect.Parameter]) -> list[str]:
+    return [parameter.name for parameter in known if parameter.default is parameter.empty]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def _shown(value: object) -> str:
+    """Write a number as it is; whatever else was given is not needed to see how to give it."""
+    return repr(value) if type(value) in (int, float) else "..."
