@@ -58,10 +58,11 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
             except TypeError:
                 if _fits(signature, args, kwargs):
                     raise
-                raise ArgumentTypeError(_misfit(name, signature, args, kwargs, hints)) from None
-            if not _is_ours(sys._getframe(1).f_code.co_filename):
-                warn_if_weak(epsilon=kwargs.get("epsilon"), delta=kwargs.get("delta"))
-            return result
+            else:
+                if not _is_ours(sys._getframe(1).f_code.co_filename):
+                    warn_if_weak(epsilon=kwargs.get("epsilon"), delta=kwargs.get("delta"))
+                return result
+            raise ArgumentTypeError(_misfit(name, signature, args, kwargs, hints))
 
         return call
 

@@ -19,16 +19,16 @@ import numpy as np
 
 import inbounds as ib
 
-USES: dict[str, tuple[tuple[str, ...], Callable[[], Any]]] = {}
+USES: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[], Any]]] = {}
 FOLDER = Path(tempfile.mkdtemp())  # for files that the uses write
 INTERVAL, PAIR = ib.Box(0, 120), ib.Box([0, 1], [10, 9])
 
 
-def use(*packages: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
-    """Register a use and the optional modules it needs."""
+def use(*needs: str, of: tuple[str, ...] = ()) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Register a use, the optional modules it needs, and those that whoever uses it has anyway."""
 
     def register(function: Callable[[], Any]) -> Callable[[], Any]:
-        USES[function.__name__] = packages, function
+        USES[function.__name__] = needs, of, function
         return function
 
     return register
@@ -151,7 +151,7 @@ def queries() -> None:
     assert isinstance(ib.queries.stack([question, question]), ib.queries.Query)
 
 
-@use("networkx")
+@use(of=("networkx",))
 def queries_of_networkx() -> None:
     import networkx as nx
 
@@ -180,7 +180,7 @@ def ledger_history() -> None:
         assert len(kept.history("survey")) == 0
 
 
-@use("pandas")
+@use(of=("pandas",))
 def privatize_pandas() -> None:
     import pandas as pd
 
@@ -188,7 +188,7 @@ def privatize_pandas() -> None:
     assert ib.privatize(frame, {"age": mechanism()})["age"].between(0, 120).all()
 
 
-@use("polars")
+@use(of=("polars",))
 def privatize_polars() -> None:
     import polars as pl
 
@@ -196,14 +196,14 @@ def privatize_polars() -> None:
     assert ib.privatize(frame, {"age": mechanism()})["age"].is_between(0, 120).all()
 
 
-@use("pyarrow")
+@use(of=("pyarrow",))
 def privatize_arrow() -> None:
     import pyarrow as pa
 
     assert len(ib.privatize(pa.table({"age": [3.0, 41.3]}), {"age": mechanism()})) == 2
 
 
-@use("duckdb", "pyarrow")
+@use("pyarrow", of=("duckdb",))
 def privatize_duckdb() -> None:
     import duckdb
 
@@ -211,7 +211,7 @@ def privatize_duckdb() -> None:
     assert len(ib.privatize(relation, {"age": mechanism()}).fetchall()) == 1
 
 
-@use("pyspark", "pyarrow")
+@use("pyarrow", of=("pyspark",))
 def privatize_spark() -> None:
     from pyspark.sql import SparkSession
 
@@ -230,7 +230,7 @@ def statistics() -> None:
     assert ib.summarize  # which is where narwhals is needed
 
 
-@use("pandas", "narwhals")
+@use("narwhals", of=("pandas",))
 def summarize() -> None:
     import pandas as pd
 
@@ -244,6 +244,7 @@ def summarize() -> None:
 def packages() -> None:
     assert {ib.frames, ib.plots, ib.queries}
     assert issubclass(ib.MissingPackageError, ModuleNotFoundError)
+    assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
 
 
 def command(*words: str) -> None:
@@ -294,14 +295,16 @@ def command_line_privatize() -> None:
 
 def main() -> None:
     report = {}
-    for name, (packages, function) in USES.items():
+    for name, (needs, of, function) in USES.items():
+        if not all(map(importlib.util.find_spec, of)):
+            continue
         try:
             function()
             outcome = None
         except ModuleNotFoundError as error:
             outcome = " ".join(str(error).split())
-        report[name] = {"needs": packages, "outcome": outcome}
-    needed = {package for packages, _ in USES.values() for package in packages}
+        report[name] = {"needs": needs, "outcome": outcome}
+    needed = {module for needs, of, _ in USES.values() for module in (*needs, *of)}
     installed = [name for name in sorted(needed) if importlib.util.find_spec(name)]
     print(json.dumps({"file": ib.__file__, "uses": report, "installed": installed}))
 

@@ -61,7 +61,6 @@ def test_eight_processes_that_race_spend_exactly_the_budget(url: str) -> None:
     workers.check_race(url, output)
 
 
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_killing_processes_leaves_no_release_that_is_not_charged(url: str) -> None:
     Ledger(url).open("survey", epsilon=1e6)
     code, output, errors = workers.finish(workers.start("killed", url, KILLS))
@@ -213,7 +212,6 @@ def test_a_dropped_connection_is_an_error_and_nothing_is_drawn(
     assert len(Ledger(url).records("survey")) == 4
 
 
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_connections_dropped_at_any_moment_leave_no_release_that_is_not_charged(url: str) -> None:
     ledger = Ledger(url)
     ledger.open("survey", epsilon=1e6)

@@ -50,7 +50,6 @@ def test_forked_processes_share_a_ledger_but_no_connection(path: Path) -> None:
     Ledger(path).verify("survey")
 
 
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_killing_processes_200_times_leaves_no_release_that_is_not_charged(path: Path) -> None:
     Ledger(path).open("survey", epsilon=1e6)
     code, output, errors = workers.finish(workers.start("killed", path, KILLS))

@@ -114,6 +114,8 @@ def test_every_public_name_works_or_names_the_package_that_is_missing(
     assert promised(extra) <= set(report["installed"])
     if not extra:
         assert report["installed"] == []
+    for use, (_, of, _) in surface.USES.items():
+        assert (use in report["uses"]) == (set(of) <= set(report["installed"]))
     for use, found in report["uses"].items():
         missing = set(found["needs"]) - set(report["installed"])
         if missing:

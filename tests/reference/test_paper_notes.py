@@ -330,7 +330,6 @@ def test_the_first_interval_size_of_algorithm_1_is_a_slip_without_effect() -> No
         (1.0, 3.25, 3.24, 3.0),
     ],
 )
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_the_published_scale_is_up_to_three_and_a_quarter_times_the_minimum_squared(
     change: float, small: float, at_one: float, large: float
 ) -> None:

@@ -51,7 +51,6 @@ def test_the_paper_s_sigma_solves_the_paper_s_equation(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_liu_s_sigma_is_the_published_sum(seed: int) -> None:
     rng = np.random.default_rng(seed)
     widths = 10 ** rng.uniform(-2, 2, 1 + seed)

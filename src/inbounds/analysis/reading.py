@@ -2,7 +2,7 @@
 
 The mean of the outputs themselves is biased, since noise that stays in the box pulls every output
 towards its middle. A function g of one output, averaged over all, does better: the best one
-balances its bias against its noise. Derivation: docs/proofs/deconvolution.md, part 4.
+balances its bias against its noise. Derivation: docs/proofs/deconvolution.md, item 7.
 """
 
 from __future__ import annotations

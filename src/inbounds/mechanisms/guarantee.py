@@ -72,7 +72,7 @@ def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee
         given = "neither" if epsilon is None else "both"
         raise ArgumentTypeError(
             f"epsilon or rho must be given, one of the two, got {given}.\n"
-            "Hint: write epsilon=1.0, say."
+            "Hint: name it, as in calibrated(domain, sensitivity, epsilon=...)."
         )
     checked = _check.not_negative(delta=delta)
     if rho is not None:

@@ -195,7 +195,6 @@ def test_a_joint_release_with_too_little_noise_is_refuted():
     assert not seeded(wrong, claimed_epsilon=1.0).passed
 
 
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_a_delta_is_tested_against_the_epsilon_at_that_delta():
     mechanism = ib.ClampedGaussian.calibrated(BOX, 0.1, epsilon=1.0, delta=1e-2)
     result = seeded(mechanism, delta=1e-2)

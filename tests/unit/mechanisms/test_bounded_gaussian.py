@@ -188,7 +188,6 @@ def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
 
 @pytest.mark.parametrize("method", ["exact", "paper", "liu"])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 1, 30.0])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_a_calibrated_mechanism_gives_what_was_asked(method: Any, epsilon: float) -> None:
     mechanism = BoundedGaussian.calibrated(
         MIXED.domain, MIXED.sensitivity, epsilon=epsilon, method=method

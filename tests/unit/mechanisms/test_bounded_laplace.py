@@ -50,7 +50,6 @@ def test_the_scale_agrees_with_another_library(
 
 @pytest.mark.parametrize("share", [1e-9, 1e-3, 0.1, 0.5, 0.999, 1.0])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_the_smallest_scale_is_private_and_a_billionth_less_is_not(
     share: float, epsilon: float
 ) -> None:
@@ -71,7 +70,6 @@ def test_a_change_of_everything_costs_the_width_over_the_scale(change: float) ->
     "sensitivity", [L1(4), L2(4), LInf(4), PerCoordinate([4, 2]), L1(5) & PerCoordinate([4, 2])]
 )
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 25.0])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_joint_calibration_is_certified(sensitivity: Any, epsilon: float) -> None:
     mechanism = BoundedLaplace.calibrated(PLANE, sensitivity, epsilon=epsilon)
     proof = mechanism.certificate()

@@ -35,7 +35,6 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_the_analytic_sigma_agrees_with_an_independent_computation(
     epsilon: float, delta: float
 ) -> None:
@@ -47,7 +46,6 @@ def test_the_analytic_sigma_agrees_with_an_independent_computation(
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("delta", [*DELTAS, 0.9])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_the_classical_sigma_is_the_textbook_formula_and_never_too_small(
     epsilon: float, delta: float
 ) -> None:
@@ -105,7 +103,6 @@ def test_the_exact_method_never_needs_more_and_keeps_its_promise(
 @pytest.mark.parametrize("sensitivity", [L1(4), L2(4), LInf(4), PerCoordinate([4, 2])])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.1])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_joint_releases_keep_their_promise(sensitivity: Any, epsilon: float, delta: float) -> None:
     mechanism = ClampedGaussian.calibrated(PLANE, sensitivity, epsilon=epsilon, delta=delta)
     assert mechanism.delta(epsilon) <= delta

@@ -51,7 +51,6 @@ def test_no_event_of_any_pair_is_more_telling(change: float) -> None:
     ],
 )
 @pytest.mark.parametrize("epsilon", [1e-9, 0.3, 1.0, 1e6])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_the_smallest_scale_is_the_l1_sensitivity_over_epsilon(
     sensitivity: Any, total: float, epsilon: float
 ) -> None:

@@ -380,7 +380,6 @@ def test_the_same_seed_gives_the_same_answers_and_another_seed_others(kind: Any)
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("box", [Box(-1e300, 1e300), Box(0, 1e-300), Box(1e9, 1e9 + 1e-6)])
 @pytest.mark.parametrize("epsilon", [1e-99, 1e-6, 1.0, 1e6, 1e99])
-@pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
     kind: Any, box: Box, epsilon: float
 ) -> None:
