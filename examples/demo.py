@@ -1,5 +1,5 @@
-"""What `make demo` shows: the paper's table and figure, a private graph, a private table, a private
-column with the histogram recovered from it, and a comparison.
+"""What `make demo` shows: a private number, which mechanism to use, the paper's table and figure, a
+private graph, a private table, and a private column with the histogram recovered from it.
 
 Everything is computed; tables go to the screen, figures and numbers to the folder given.
 """
@@ -27,6 +27,12 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     console = Console(width=120)
 
+    show_number(console)
+    comparison = ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0)
+    console.print(comparison)
+    comparison.to_frame().to_csv(folder / "comparison.csv")
+    comparison.plot().savefig(folder / "comparison.png")
+
     rows = table1()
     console.print(table1_table(rows))
     (folder / "table1.json").write_text(json.dumps([asdict(row) for row in rows], indent=2))
@@ -36,11 +42,18 @@ def main(folder: Path) -> None:
     show_table(console, folder)
     show_column(console, folder)
 
-    comparison = ib.compare(ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]), epsilon=1.0)
-    console.print(comparison)
-    comparison.to_frame().to_csv(folder / "comparison.csv")
-    comparison.plot().savefig(folder / "comparison.png")
     console.print(f"\nFigures and numbers are in {folder}/: {', '.join(sorted_names(folder))}")
+
+
+def show_number(console: Console) -> None:
+    """Release a mean with whichever mechanism has the least error."""
+    ages = load_anes96()["age"]
+    m = ib.calibrate(ib.Box(0, 120), 120 / ages.size, epsilon=1.0)
+    console.print(
+        f"The mean age of {ages.size} people at epsilon=1, by {m!r}:\n"
+        f"private {m.release(ages.mean()):.2f}, truth {ages.mean():.2f} "
+        f"(root mean squared error {m.mse(60) ** 0.5:.2f})\n"
+    )
 
 
 def show_graph(console: Console, folder: Path) -> None:
@@ -98,15 +111,15 @@ def show_table(console: Console, folder: Path) -> None:
 
 
 def show_column(console: Console, folder: Path) -> None:
-    """Let each of 100 000 people hide their age, then read the ages of all from the answers."""
+    """Let each of 100,000 people hide their age, then read the ages of all from the outputs."""
     ages = np.resize(load_anes96()["age"], 100_000).astype(float)  # the survey, many times over
-    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=2.0)
+    m = ib.calibrate(ib.Box(0, 120), 120, epsilon=2.0, people=ages.size)
     private = ib.privatize(pd.DataFrame({"age": ages}), {"age": m})["age"].to_numpy()
     found = ib.deconvolve(private, m)
     low, high = found.interval("mean", 0.95)
     console.print(
         "100,000 ages, each hidden by its owner at epsilon=2:\n"
-        f"true mean {ages.mean():.2f}, mean of the private answers {private.mean():.2f}, "
+        f"true mean {ages.mean():.2f}, mean of the private outputs {private.mean():.2f}, "
         f"recovered {found.mean:.2f} (95 %: {low:.2f} to {high:.2f})\n"
     )
     found.plot(raw=ages).savefig(folder / "column.png")

@@ -1,16 +1,17 @@
 """One private number: the mean age of a survey, released once."""
 
 import inbounds as ib
+from inbounds.data import load_anes96
 
-ages = [23, 35, 41, 58, 62, 19, 44, 37, 51, 29]  # private
-true_mean = sum(ages) / len(ages)
+ages = load_anes96()["age"]  # private: the ages of 944 people
 
-# One person out of 10 may change their age anywhere in [0, 120]: the mean moves by at most 12.
-m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120 / len(ages), epsilon=1.0)
-answer = m.release(true_mean)
+# One person's age may change anywhere within 0 to 120: the mean then moves by at most 120/944.
+m = ib.calibrate(ib.Box(0, 120), 120 / len(ages), epsilon=1.0)
+output = m.release(ages.mean())
+low, high = m.interval(output, 0.95)  # how far outputs would spread, were this one the truth
 
 print(m)
-print(f"private mean      {answer:.1f} (always between 0 and 120)")
-print(f"standard error    {m.mse(60) ** 0.5:.1f} for a mean of 60")
-print(f"denoised          {m.denoise(answer):.1f}")
-print(f"certified epsilon {m.certificate().epsilon:.6f}")
+print(f"private mean     {output:.2f} (always between 0 and 120)")
+print(f"95 % of outputs  {low:.2f} to {high:.2f}")
+print(f"standard error   {m.mse(60) ** 0.5:.2f}")
+print(f"pure epsilon     {m.epsilon:.6f}")

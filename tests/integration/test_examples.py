@@ -17,7 +17,7 @@ def run(name: str, *arguments: str, cwd: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("one_number.py", ["private mean", "certified epsilon 1.0000"]),
+        ("one_number.py", ["ClampedLaplace(", "private mean", "pure epsilon     1.0000"]),
         ("graph.py", ["algebraic connectivity", "degree of node 0"]),
         ("choose_mechanism.py", ["Least error: ClampedLaplace", "Least error: BoundedGaussian"]),
     ],
