@@ -115,7 +115,7 @@ def show_column(console: Console, folder: Path) -> None:
     ages = np.resize(load_anes96()["age"], 100_000).astype(float)  # the survey, many times over
     m = ib.calibrate(ib.Box(0, 120), 120, epsilon=2.0, people=ages.size)
     private = ib.privatize(pd.DataFrame({"age": ages}), {"age": m})["age"].to_numpy()
-    found = ib.deconvolve(private, m)
+    found = ib.deconvolve(private, m, bootstrap=100)
     low, high = found.interval("mean", 0.95)
     console.print(
         "100,000 ages, each hidden by its owner at epsilon=2:\n"
