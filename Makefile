@@ -30,7 +30,8 @@ check: .venv/.ready ## Check format, lint, types and layers
 bench: .venv/.bench .venv-diffprivlib/.ready ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
-dist: .venv/.ready ## Build the wheel and the source archive into dist/
+dist: .venv/.demo ## Build the wheel and the source archive into dist/
+	@$(INSTALL) build
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
 mutate: .venv/.ready ## Plant defects one by one and show that the tests catch each
@@ -49,7 +50,7 @@ clean: ## Remove environments, caches and build products
 	  echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python)" >&2; \
 	  echo "or name another: make setup PYTHON=/path/to/python3.11" >&2; \
 	  exit 1; }
-	@echo "Setting up .venv (half a minute the first time)"
+	@echo "Setting up .venv (less than a minute the first time)"
 	@$(PYTHON) -m venv .venv
 	@$(INSTALL) --no-deps llvmlite numba scipy & large=$$!; \
 	  $(INSTALL) hatchling matplotlib networkx pandas; wait $$large

@@ -36,7 +36,9 @@ def main(folder: Path) -> None:
     rows = table1()
     console.print(table1_table(rows))
     (folder / "table1.json").write_text(json.dumps([asdict(row) for row in rows], indent=2))
-    figure1([0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.5, 2, 2.5, 3]).plot().savefig(folder / "figure1.png")
+    figure1([0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.5, 2, 2.5, 3]).plot().savefig(
+        folder / "figure1.png"
+    )
 
     show_graph(console, folder)
     show_table(console, folder)

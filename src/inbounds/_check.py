@@ -115,6 +115,14 @@ def one_of(options: Iterable[str], **labelled: object) -> str:
     return value
 
 
+def yes_or_no(**labelled: object) -> bool:
+    """Return the argument, which must be True or False."""
+    name, value = _only(labelled)
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(_message(name, "True or False", value))
+    return bool(value)
+
+
 def private_array(**labelled: object) -> NDArray[Any]:
     """Return data as an array of finite numbers of any width, never showing any in an error."""
     name, value = _only(labelled)

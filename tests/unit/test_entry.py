@@ -50,7 +50,7 @@ def test_what_stands_in_epsilons_place_is_not_shown_unless_it_is_a_number(kind: 
 def test_a_calibration_to_nothing_says_what_must_be_given(kind: Any) -> None:
     text = refusal(lambda: kind.calibrated(BOX, 1))
     assert text.startswith("epsilon ")
-    assert "calibrated(domain, sensitivity, epsilon=..." in text
+    assert "epsilon=" in text
     assert refusal(kind.calibrated).startswith("domain")
 
 

@@ -96,7 +96,7 @@ def calibrate(
         (Error.of(mechanism, people), mechanism)
         for _, mechanism in calibrations(domain, as_sensitivity(sensitivity), guarantee)
     ]
-    if inside:
+    if _check.yes_or_no(inside=inside):
         errors = [(error, mechanism) for error, mechanism in errors if error.bound_mass == 0]
     return min(errors, key=lambda pair: rank(pair[0], criterion))[1]
 

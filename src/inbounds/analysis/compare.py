@@ -203,7 +203,7 @@ class Comparison(Printed):
                     *(row["mechanism"], shown, *(_shown(row[key]) for key in numbers)),
                     *(f"{row['bound_mass']:.1%}", f"{row['true_epsilon']:.4g}"),
                     *("" if liu is None else f"{liu:.1f} %",),
-                    f"{row['mse_above_best_percent']:.1f} %",
+                    _excess(row["mse_above_best_percent"]),
                 )
             )
         aligned = tuple(range(1, len(headings)))
@@ -282,6 +282,10 @@ def compare(
         guarantee.rho,
         people,
     )
+
+
+def _excess(percent: float) -> str:
+    return f"{percent:.1f} %" if percent < 1000 else f"× {_shown(1 + percent / 100)}"
 
 
 def _shown(number: float) -> str:

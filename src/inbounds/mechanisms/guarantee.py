@@ -69,10 +69,10 @@ def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee
     True
     """
     if (epsilon is None) == (rho is None):
-        given = "neither" if epsilon is None else "both"
+        got, hint = ("neither", "write epsilon=1.0, say") if epsilon is None else ("both", "")
         raise ArgumentTypeError(
-            f"epsilon or rho must be given, one of the two, got {given}.\n"
-            "Hint: name it, as in calibrated(domain, sensitivity, epsilon=...)."
+            f"epsilon or rho must be given, one of the two, got {got}."
+            + (f"\nHint: {hint}{'; delta goes with epsilon' if delta else ''}." if hint else "")
         )
     checked = _check.not_negative(delta=delta)
     if rho is not None:
