@@ -5,6 +5,9 @@ BIN := .venv/bin
 PIP := -m pip install -qq --no-input --disable-pip-version-check --no-compile
 INSTALL := $(BIN)/python $(PIP) -c constraints.txt
 
+# What would install elsewhere than into the environment, or run other code there.
+unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PYTHONPATH PYTHONHOME
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test check bench dist mutate clean
@@ -51,7 +54,7 @@ clean: ## Remove environments, caches and build products
 	  echo "or name another: make setup PYTHON=/path/to/python3.11" >&2; \
 	  exit 1; }
 	@echo "Setting up .venv (less than a minute the first time)"
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv --clear .venv
 	@$(INSTALL) --no-deps llvmlite numba scipy & large=$$!; \
 	  $(INSTALL) hatchling matplotlib networkx pandas; wait $$large
 	@$(INSTALL) --no-build-isolation -e '.[demo]'
@@ -73,6 +76,6 @@ clean: ## Remove environments, caches and build products
 # diffprivlib does not import with a newer scikit-learn, so its pins stay out of constraints.txt.
 .venv-diffprivlib/.ready: benchmarks/diffprivlib-requirements.txt
 	@echo "Setting up .venv-diffprivlib"
-	@$(PYTHON) -m venv .venv-diffprivlib
+	@$(PYTHON) -m venv --clear .venv-diffprivlib
 	@.venv-diffprivlib/bin/python $(PIP) -r $<
 	@touch $@

@@ -60,7 +60,7 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
                     raise
             else:
                 if not _is_ours(sys._getframe(1).f_code.co_filename):
-                    warn_if_weak(epsilon=kwargs.get("epsilon"), delta=kwargs.get("delta"))
+                    warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
                 return result
             raise ArgumentTypeError(_misfit(name, signature, args, kwargs, hints))
 
@@ -88,7 +88,7 @@ def constructed(**hints: str) -> Callable[[type[T]], type[T]]:
     return decorate
 
 
-def warn_if_weak(*, epsilon: object, delta: object) -> None:
+def warn_if_weak(*, epsilon: object, delta: object, rho: object = None) -> None:
     """Warn of a guarantee that hardly protects anybody, at the line that called the library.
 
     A delta is the probability with which the guarantee may fail altogether. It should be well
@@ -106,12 +106,19 @@ def warn_if_weak(*, epsilon: object, delta: object) -> None:
             f"epsilon={exponent:g} means that an output may change the odds of any guess about a "
             f"person by a factor of e^{exponent:g}: this protects hardly anything."
         )
+    if LARGEST_EPSILON < (concentrated := _as_number(rho)) < math.inf:
+        texts.append(
+            f"rho={concentrated:g} allows an epsilon of about {concentrated:g} and more: this "
+            "protects hardly anything."
+        )
     for text in texts:
         warnings.warn(text, WeakGuaranteeWarning, stacklevel=_depth())
 
 
 def _as_number(value: object) -> float:
     """Return a checked argument as a double; NaN for one that was not given."""
+    if getattr(value, "ndim", 1) == 0:  # an array of one number
+        value = value.item()  # type: ignore[attr-defined]
     return float(value) if isinstance(value, float | int | Real | Decimal) else math.nan
 
 

@@ -38,12 +38,28 @@ def optional() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        module = (error.name or "").partition(".")[0]
-        if isinstance(error, MissingPackageError) or module not in PACKAGES:
+        ours = named(error)
+        if ours is None:
             raise
-        package, extra = PACKAGES[module]
-        raise MissingPackageError(
-            f"this needs the package {package}, which is not installed.\n"
-            f"Hint: pip install 'inbounds[{extra}]'",
-            name=module,
-        ) from None
+        raise ours from None
+
+
+def named(error: ModuleNotFoundError) -> MissingPackageError | None:
+    """Return our error for a missing package of ours, None for any other.
+
+    Examples
+    --------
+    >>> named(ModuleNotFoundError(name="somebody_elses")) is None
+    True
+    """
+    if isinstance(error, MissingPackageError):
+        return error
+    module = (error.name or "").partition(".")[0]
+    if module not in PACKAGES:
+        return None
+    package, extra = PACKAGES[module]
+    return MissingPackageError(
+        f"this needs the package {package}, which is not installed.\n"
+        f"Hint: pip install 'inbounds[{extra}]'",
+        name=module,
+    )

@@ -106,11 +106,15 @@ def _as_array(value: object) -> NDArray[Any] | None:
     return array if array.ndim else None
 
 
+_LOOKED_AT = 1 << 24  # elements; of more, which may be one repeated, the kinds are not listed
+
+
 def _contents(container: str, array: NDArray[Any]) -> tuple[str, str]:
     if array.dtype.kind in _OF_ARRAYS:
         _, many, hint = _OF_ARRAYS[array.dtype.kind]
         return f"{container} of {many}", hint
-    held = refused(array.flat) if array.dtype == object else set()
+    few = array.dtype == object and array.size <= _LOOKED_AT
+    held = refused(array.flat) if few else set()
     found = sorted({_kind_of(kind) for kind in held})
     if not found:
         return container, ""

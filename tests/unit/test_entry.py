@@ -165,3 +165,10 @@ def test_a_ledger_and_a_summary_warn_once_at_the_callers_line(tmp_path: Path) ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # reading a budget again is not opening one
         assert ledger.remaining("survey").epsilon == 100
+
+
+def test_a_large_rho_and_an_array_of_one_number_are_weak_too() -> None:
+    with pytest.warns(WeakGuaranteeWarning, match="rho=1e"):
+        ib.BoundedGaussian.calibrated(BOX, 1, rho=1e6)
+    with pytest.warns(WeakGuaranteeWarning, match="epsilon=50"):
+        ib.BoundedGaussian.calibrated(BOX, 1, epsilon=np.array(50.0))

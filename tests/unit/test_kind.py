@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from inbounds._kind import described
@@ -34,3 +35,8 @@ def test_a_list_of_many_kinds_is_cut() -> None:
 
 def test_where_a_kind_stands_makes_no_difference() -> None:
     assert described(["a", None, 1.0]) == described([1.0, None, None, "bcd"])
+
+
+def test_elements_without_end_are_not_looked_at_one_by_one() -> None:
+    endless = np.broadcast_to(np.array("271828182", dtype=object), 10**12)
+    assert described(endless) == ("an array", "")

@@ -26,7 +26,7 @@ CRITERIA: tuple[Criterion, ...] = (
     "mean_rmse",
 )
 
-_MOST_PEOPLE = 10**15
+_MOST_PEOPLE = 10**12  # beyond that, doubles cannot tell the bias from rounding
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
 
 
@@ -153,7 +153,7 @@ def check_people(people: object, domain: Box) -> int | None:
     number = _check.positive(people=people)
     if not number.is_integer() or number > _MOST_PEOPLE:
         raise ArgumentError(
-            f"people must be a whole number from 1 to 10¹⁵, got people={_check.quoted(people)}."
+            f"people must be a whole number from 1 to 10¹², got people={_check.quoted(people)}."
         )
     if not domain.is_interval:
         raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ __all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare", "epsil
 
 MIDDLE = "middle of the box"
 """The row for an output that is the same whatever the data."""
+
+_CLEARLY = 0.99  # of the error of the middle: less of a difference is no use to anybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class Comparison(Printed):
 
     @property
     def beats_the_middle(self) -> bool:
-        """Whether any mechanism has less error than the middle of the box, whatever the data.
+        """Whether any mechanism has less error (by a percent) than the middle of the box.
 
         Examples
         --------
@@ -107,7 +110,7 @@ class Comparison(Printed):
         >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=1000).beats_the_middle
         True
         """
-        return self._error(self.contenders[0].error) < self._error(self.baseline)
+        return self._error(self.contenders[0].error) < _CLEARLY * self._error(self.baseline)
 
     def reductions(self) -> dict[str, dict[str, float]]:
         """Return by how many percent the average squared error of the first is below the second."""
@@ -124,7 +127,7 @@ class Comparison(Printed):
         kind = "on average" if self.people is None else f"of the mean of {self.people:,} people"
         text = f"Least error: {first.name} (RMSE {_shown(least)} {kind}"
         if rest:
-            gain = 100 * (1 - (least / self._error(rest[0].error)) ** 2)
+            gain = 100 * (1 - _ratio(least, self._error(rest[0].error)) ** 2)
             text += f"; {gain:.1f} % less squared error than {rest[0].name}"
         text += ")."
         if not self.beats_the_middle:
@@ -158,7 +161,7 @@ class Comparison(Printed):
                 "bound_mass": error.bound_mass,
                 "true_epsilon": epsilon,
                 "variance_below_liu_percent": reductions.get(name),
-                "mse_above_best_percent": 100 * ((self._error(error) / least) ** 2 - 1),
+                "mse_above_best_percent": 100 * (_ratio(self._error(error), least) ** 2 - 1),
             }
             for name, scale, error, epsilon in entries
         ]
@@ -282,6 +285,11 @@ def compare(
         guarantee.rho,
         people,
     )
+
+
+def _ratio(error: float, least: float) -> float:
+    """Return how many times as large an error is; none is as large as none."""
+    return error / least if least else 1.0 if error == 0 else math.inf
 
 
 def _excess(percent: float) -> str:

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.analysis.reading import mean_rmse
+from inbounds.analysis.reading import mean_rmse, middle_rmse
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
 
@@ -45,7 +45,8 @@ class Error:
         half = box.widths / 2
         worst = float(np.linalg.norm(half)) / math.sqrt(half.size)
         average = worst / math.sqrt(3)
-        return cls(worst, average, float(half.max()), 0.0, None if people is None else average)
+        mean = None if people is None else middle_rmse(box)
+        return cls(worst, average, float(half.max()), 0.0, mean)
 
     @classmethod
     def of(cls, mechanism: Mechanism, people: int | None = None) -> Self:

@@ -39,8 +39,11 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
     box = mechanism.domain
     lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism._scales[0])
     step = box.steps[0]
+    if step is not None and scale < step and width > 2 * _FINEST * step:
+        few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly reaches the next step
+        return mean_rmse(_on(mechanism, few), people)
     reach = _EDGES * scale if step is None else math.ceil(_EDGES * scale / step) * step
-    if reach < width / 2:
+    if reach < width / 2 and (step is None or scale >= step):
         edges = _on(mechanism, Box(lower, lower + reach, step=step))
         middle = float(mechanism.variance(lower + width / 2)) / people
         fraction = reach / width
@@ -49,12 +52,33 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
     if step is None:
         values, weights = (cells.edges[:-1] + cells.edges[1:]) / 2, np.diff(cells.edges)
     else:
-        last = math.floor(width / step * (1 + 1e-9))
-        values = lower + step * np.unique(np.rint(np.linspace(0, last, min(last, _FINEST) + 1)))
+        values = _steps(box)
         weights = np.ones_like(values)
     unit = (values - lower) / width - 0.5
     response = cells.probabilities(mechanism, values)
     return _reading_error(response, unit, weights / weights.sum(), people) * width
+
+
+def middle_rmse(box: Box) -> float:
+    """Return the error of the middle of an interval over the same values.
+
+    Examples
+    --------
+    >>> middle_rmse(Box(0, 1, step=1)), round(middle_rmse(Box(0, 1)), 4)
+    (0.5, 0.2887)
+    """
+    width = float(box.widths[0])
+    if box.steps[0] is None:
+        return width / math.sqrt(12)
+    return math.sqrt(float(np.mean((_steps(box) - float(box.lower) - width / 2) ** 2)))
+
+
+def _steps(box: Box) -> Floats:
+    """Return the steps of an interval, or some that stand for many."""
+    lower, width, step = float(box.lower), float(box.widths[0]), float(box.steps[0] or 0.0)
+    last = math.floor(width / step * (1 + 1e-9))
+    chosen: Floats = np.unique(np.rint(np.linspace(0, last, min(last, _FINEST) + 1)))
+    return lower + step * chosen
 
 
 def _on(mechanism: Mechanism, box: Box) -> Mechanism:

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from inbounds._extra import named
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError, WeakGuaranteeWarning
 
 _OPTIONS = "epsilon|delta|rho|people|sensitivity|method|scaling|step|dimension|releases|confidence"
@@ -88,7 +89,7 @@ def _explained(error: Exception) -> tuple[str, int]:
         where = f"{error.filename or full}: " if error.filename or full else ""
         message = f"{where}{error.strerror or type(error).__name__}."
     elif isinstance(error, ModuleNotFoundError):
-        message = f"the package {error.name!r} cannot be imported."
+        message = str(named(error) or f"the package {error.name!r} cannot be imported.")
     else:  # its message may hold a value, so only its place is shown
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{Path(last.filename).name}, line {last.lineno}"

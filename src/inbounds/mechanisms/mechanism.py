@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,13 @@ from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_ELSEWHERE = {
+    "certificate": "; BoundedGaussian and BoundedLaplace have it.",
+    "denoise": "; BoundedGaussian has it.",
+    "sigma": "; its scale is called scale.",
+    "scale": "; its scale is called sigma.",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -179,6 +186,13 @@ class Mechanism(Distribution, HasHtml, ABC):
     def _scales(self) -> Floats:
         """The scale of each coordinate, always a vector."""
         return np.broadcast_to(self._scale, self.domain.dimension).astype(float)
+
+    if not TYPE_CHECKING:  # or every attribute would be there, of any type
+
+        def __getattr__(self, name: str) -> object:
+            """Say who has what only some mechanisms have."""
+            hint = _ELSEWHERE.get(name, "")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor: what is derived is derived again."""

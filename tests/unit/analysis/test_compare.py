@@ -176,8 +176,29 @@ def test_many_people_are_ranked_by_the_error_of_their_mean() -> None:
 def test_people_are_counted_on_an_interval_only() -> None:
     with pytest.raises(ArgumentError, match=r"people must be left out.*\nHint: compare one"):
         compare(*NARROW, epsilon=1.0, people=10)
-    for wrong in (0, -3, 1.5, 10**16):
+    for wrong in (0, -3, 1.5, 10**13):
         with pytest.raises(ArgumentError, match="people must be"):
             compare(ib.Box(0, 1), 1, epsilon=1.0, people=wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="unless people is given"):
         compare(ib.Box(0, 1), 1, epsilon=1.0).best("mean_rmse")
+
+
+def test_an_error_of_nothing_is_shown_and_compared() -> None:
+    """So little noise that every output is rounded to the value: no error at all."""
+    result = compare(ib.Box(0, 1, step=1), 0.001, epsilon=1.0, people=1000)
+    assert result.contenders[0].error.mean_rmse == 0
+    assert "0.0 %" in str(result)
+    assert result.to_frame()["mse_above_best_percent"].iloc[0] == 0
+    assert "<table" in result._repr_html_()
+    assert result.beats_the_middle
+
+
+def test_on_steps_the_middle_is_judged_by_the_same_values() -> None:
+    yes_or_no = compare(ib.Box(0, 1, step=1), 1, epsilon=1.0, people=5)
+    assert yes_or_no.baseline.mean_rmse == 0.5
+    assert yes_or_no.beats_the_middle
+    assert "beats" not in yes_or_no.advice()
+
+
+def test_next_to_no_privacy_budget_beats_nothing() -> None:
+    assert not compare(ib.Box(0, 1), 1, epsilon=1e-9, people=1).beats_the_middle

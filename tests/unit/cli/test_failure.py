@@ -29,9 +29,15 @@ def raiser(error):
         (OSError(errno.ENOSPC, "No space", "x.csv"), 1, "x.csv: No space."),
         (OSError(errno.ENOSPC, "No space"), 1, "standard output: No space."),
         (
-            ModuleNotFoundError("no", name="matplotlib"),
+            ModuleNotFoundError("no", name="matplotlib.figure"),
             1,
-            "the package 'matplotlib' cannot be imported.",
+            "this needs the package matplotlib, which is not installed. "
+            "Hint: pip install 'inbounds[plots]'",
+        ),
+        (
+            ModuleNotFoundError("no", name="elsewhere"),
+            1,
+            "the package 'elsewhere' cannot be imported.",
         ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",

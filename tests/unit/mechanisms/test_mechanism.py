@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import inbounds as ib
 from inbounds import (
     L1,
     L2,
@@ -408,3 +409,11 @@ def test_points_beside_values_must_fit_in_memory_together() -> None:
     for call in (mechanism.pdf, mechanism.cdf):
         with pytest.raises(ArgumentError, match=r"^x beside values must fit in memory"):
             call(column, row)
+
+
+def test_what_only_some_mechanisms_have_is_said_to_be_theirs() -> None:
+    mechanism = ib.ClampedLaplace(Box(0, 1), 1, scale=1.0)
+    for name, words in (("certificate", "BoundedGaussian and BoundedLaplace"), ("sigma", "scale")):
+        assert not hasattr(mechanism, name)
+        with pytest.raises(AttributeError, match=f"ClampedLaplace has no attribute.*{words}"):
+            getattr(mechanism, name)
