@@ -172,3 +172,19 @@ def test_every_engine_refuses_numbers_that_are_none_without_showing_any(
     with pytest.raises(ArgumentError, match="column 'x' must") as caught:
         summarize(frame, mean("x", 0, 1), epsilon=1.0)
     assert "123456" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("collation", "other"),
+    [("UTF8_LCASE", "rom"), ("UNICODE_CI_AI", "RÓM"), ("UTF8_BINARY_RTRIM", "Rom ")],
+)
+def test_a_collation_of_spark_merges_neither_groups_nor_people(
+    collation: str, other: str, spark: SparkSession
+) -> None:
+    """One row of another spelling moves a count by one, and takes no place of anybody else."""
+    rows = pa.table({"town": [other, *["Rom"] * 20], "x": [*range(21)]})
+    frame = spark.createDataFrame(rows).selectExpr(f"town COLLATE {collation} AS town", "x")
+    table = nw.from_native(frame)
+    asked = moments([count()], sizes_public=False)
+    assert sums(table, asked, by=["town"], groups=[("Rom",), ("Ulm",)]) == [[20], [0]]
+    assert sums(table, asked, person="town", rows=1) == [[2]]
