@@ -3,12 +3,7 @@
 Private inputs of the release are compared, not noisy answers: they must be equal to the last bit.
 """
 
-import os
-import shutil
-import sys
-from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,9 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyspark
 import pytest
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
@@ -71,38 +64,6 @@ def data() -> pa.Table:
             "who": pa.array(generator.poisson(300, ROWS), pa.int64()),
         }
     )
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        pytest.fail("Spark needs a Java runtime: apt-get install default-jre-headless")
-    settings = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        forget_java()
-        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        yield session
-        gateway = session.sparkContext._gateway
-        session.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait()
-        forget_java()
-
-
-def forget_java() -> None:
-    """Make the next session start a Java of its own; PySpark remembers one that was shut down."""
-    SparkContext._gateway = SparkContext._jvm = None
 
 
 def opened(engine: str, table: pa.Table, request: pytest.FixtureRequest) -> Any:
