@@ -32,8 +32,8 @@ TOWNS: dict[str, list[Any]] = {
 }
 PEOPLE: dict[str, list[Any]] = {
     "text": ["Ann", "ann", "ANN", "Ann ", "A\u0308nn", "Änn", "Ann\0", "Bob", "bob"],
-    "integer": [0, 1, 2, 3],
-    "float": [0.0, 1.0, -1.0, 0.5],
+    "integer": [0, 1, 2, 3, 4, 5, 6],
+    "float": [0.0, 1.0, -1.0, 0.5, 2.0, 3.0],
     "decimal": [Decimal("0.00"), Decimal("1.00"), Decimal("1.10"), Decimal("-1.10")],
     "date": TOWNS["date"],
     "bytes": [b"a", b"A", b"a\0", b"", b"\xff"],
@@ -77,10 +77,11 @@ def draw_case(rng: np.random.Generator, tables: int, versions: int) -> Case:
     if rng.random() < 0.5:
         kinds["who"] = pick(rng, sorted(PEOPLE))
     kinds |= {name: pick(rng, sorted(NUMBERS)) for name in ("x", "y")}
-    adjacency, rows = pick(rng, ["replace", "add-remove"]), int(rng.integers(1, 4))
-    person, nulls = bool(rng.random() < 0.6), pick(rng, ["error", "skip"])
+    adjacency, rows = pick(rng, ["replace", "add-remove"]), pick(rng, [1, 1, 2, 3])
+    person, nulls = bool(rng.random() < 0.7), pick(rng, ["error", "skip"])
+    towns = some(rng, TOWNS[kinds["town"]], 5)
     pools = {
-        "town": [*TOWNS[kinds["town"]], *[None] * (kinds["town"] == "text")],
+        "town": [*towns, *[None] * (kinds["town"] == "text" and rng.random() < 0.3)],
         "who": PEOPLE[kinds["who"]],
         **{name: [*NUMBERS[kinds[name]], *[None] * (nulls == "skip")] for name in "xy"},
     }
@@ -89,7 +90,7 @@ def draw_case(rng: np.random.Generator, tables: int, versions: int) -> Case:
     pairs = list(combinations(range(versions), 2))
     if adjacency == "add-remove":
         pairs = [(0, version) for version in range(1, versions)]
-    groups = some(rng, TOWNS[kinds["town"]], 5) if rng.random() < 0.7 else None
+    groups = pick(rng, [None, towns, towns, some(rng, towns, 5)])
     return Case(drawn, pairs, kinds, questions(rng), groups, adjacency, rows, person, nulls)
 
 
@@ -110,6 +111,9 @@ def draw_versions(
         return pick(rng, few["town"]), who, pick(rng, few["x"]), pick(rng, few["y"])
 
     base = [row(pick(rng, few["who"])) for _ in range(rng.integers(2, 12))]
+    if rng.random() < 0.6:  # a crowd with the same rows: what moves one of them, moves all
+        towns, (_, _, x, y) = some(rng, pools["town"], 4), row(None)
+        base = [(town, who, x, y) for who in pools["who"] for town in towns]
     others = range(versions - 1)
     if person:
         her = pick(rng, few["who"])
@@ -132,7 +136,7 @@ def _of_table(who: Any, table: int) -> Any:
         return bytes([table]) + who
     if isinstance(who, date):
         return who + timedelta(days=10 * table)
-    return who + 4 * table if table else who
+    return who + 8 * table if table else who
 
 
 def questions(rng: np.random.Generator) -> list[Statistic]:
@@ -163,8 +167,8 @@ def some(rng: np.random.Generator, values: list[Any], most: int) -> list[Any]:
 
 def mixed(rng: np.random.Generator, rows: list[Row], more: list[Row]) -> list[Row]:
     """Put rows in front or behind, or everything in any order: neighbours are sets of rows."""
-    how = rng.integers(3)
-    if how == 2:
+    how = rng.integers(4)
+    if how == 3:
         both = [*rows, *more]
         return [both[i] for i in rng.permutation(len(both))]
     return [*more, *rows] if how else [*rows, *more]

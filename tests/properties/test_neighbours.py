@@ -30,11 +30,11 @@ SEED = int(os.environ.get("INBOUNDS_NEIGHBOUR_SEED", "0"))
 # Each engine's part of the cases, and how many tables a frame holds. A query takes Spark seconds,
 # so it gets few, with all versions of many tables in one frame: Spark knows no categories.
 PARTS = {
-    "pandas": (0.2, 4),
-    "polars": (0.3, 4),
-    "polars lazy": (0.15, 4),
+    "pandas": (0.15, 4),
+    "polars": (0.27, 4),
+    "polars lazy": (0.25, 4),
     "arrow": (0.2, 4),
-    "duckdb": (0.12, 4),
+    "duckdb": (0.1, 4),
     "spark": (0.03, 12),
 }
 VERSIONS = 5
