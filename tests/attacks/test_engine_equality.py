@@ -23,6 +23,7 @@ from inbounds.frames.statistic import count, histogram
 from inbounds.frames.summarize import summarize
 
 PEOPLE = 1000
+TOWNS = ["Rom", "Ulm"]
 Table = dict[str, list[Any]]
 
 
@@ -37,7 +38,7 @@ class Spy:
 def sums(frame: Any, statistic: Any, by: str | None = None, **options: Any) -> Any:
     """What is handed to the mechanism, in rows."""
     spy = Spy()
-    groups = None if by is None else ["Rom", "Ulm"]
+    groups = None if by is None else TOWNS
     summarize(frame, statistic, by, groups, rho=1.0, ledger=spy, dataset="d", **options)
     return spy.value * options.get("size", len(nw.from_native(frame).lazy().collect()))
 
@@ -93,11 +94,20 @@ ORDERED: dict[str, Callable[[Table], Any]] = {
 }
 
 
+def test_the_control_is_broken_engines_merge_and_order_by_what_came_first() -> None:
+    firsts = [factorized(travellers(town)).sort_values("town")["town"].iloc[0] for town in TOWNS]
+    assert firsts == TOWNS
+    for towns in (TOWNS, TOWNS[::-1]):
+        spellings = collated([towns[0], towns[0].lower()], "COLLATE NOCASE")
+        ((name, many),) = spellings.aggregate("first(town), count(*)", "town").fetchall()
+        assert (name, many) == (towns[0], 2)
+
+
 @pytest.mark.parametrize("kind", ORDERED)
 def test_one_person_does_not_decide_which_rows_of_others_are_used(kind: str) -> None:
     make = ORDERED[kind]
     options = {"by": "town", "id": "who", "size": PEOPLE}
-    rom, ulm = (sums(make(travellers(town)), count(), **options) for town in ("Rom", "Ulm"))
+    rom, ulm = (sums(make(travellers(town)), count(), **options) for town in TOWNS)
     assert np.round(rom).tolist() == [PEOPLE, 0]
     assert np.round(ulm).tolist() == [PEOPLE - 1, 1]
 

@@ -56,7 +56,8 @@ def summarize(
         inbounds.frames.statistic.
     by, groups
         One or more columns that split the rows, and the values (or tuples of them) to tell
-        about, which must be public. Rows with other values, or none, count nowhere.
+        about, which must be public. Rows with other values, or none, count nowhere. Strings are
+        compared by their bytes, whatever the collation of a column.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
     adjacency
@@ -67,7 +68,8 @@ def summarize(
         privacy is for people: at most `rows` rows of each are used, evenly spaced among their
         rows in order of value, and all of one person's rows may change, come or go. **Of two rows
         the lower one is used**: statistics are of the rows used, and low where people have many
-        more rows than `rows`.
+        more rows than `rows`. Ids are strings, compared by their bytes, numbers, booleans, dates
+        or bytes; anything else is refused.
     size
         Public upper bound on how many rows a group has (the table, without `by`). Needed where
         the number of rows is private: with ``"add-remove"`` or `id`. A tight bound gives less
