@@ -3,6 +3,7 @@
 Private inputs of the release are compared, not noisy answers: they must be equal to the last bit.
 """
 
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.aggregate import checked, sums
+from inbounds.frames.key import places, with_plain_keys
 from inbounds.frames.moment import moments
 from inbounds.frames.statistic import count, histogram, mean, total, variance
 from inbounds.frames.summarize import summarize
@@ -149,3 +151,24 @@ def test_a_collation_of_spark_merges_neither_groups_nor_people(
     asked = moments([count()], sizes_public=False)
     assert sums(table, asked, by=["town"], groups=[("Rom",), ("Ulm",)]) == [[20], [0]]
     assert sums(table, asked, person="town", rows=1) == [[2]]
+
+
+def test_spark_writes_keys_as_the_other_engines_do(spark: SparkSession) -> None:
+    """Each column's values become their places in the public list, whatever their type."""
+    days = [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)]
+    columns: dict[str, list[Any]] = {
+        "text": ["", "a", "A", "a ", "a\0", "é", "e\u0301"],
+        "whole": [-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1],
+        "flag": [True, False, None, True, False, None, True],
+        "day": [*days, None, *days],
+    }
+    known = {
+        name: places(value for value in values[1:] if value is not None)
+        for name, values in columns.items()
+    }
+    frame = nw.from_native(spark.createDataFrame(pa.table(columns)))
+    rows = with_plain_keys(frame, known, None).collect().rows()
+    expected = {
+        name: [known[name].get(value, 0) for value in values] for name, values in columns.items()
+    }
+    assert sorted(rows) == sorted(zip(*expected.values(), strict=True))

@@ -179,7 +179,7 @@ def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -
 def _distinct(series: Any) -> tuple[Any, list[Any]]:
     """Return the distinct values of a column, and for each row the place of its value, -1 if none.
 
-    pandas' own hash tables are not used: they compare some strings up to a zero byte only.
+    By Python's equality, not by that of pandas' hash tables, which differ by type and version.
     """
     rows = getattr(series, "cat", None)
     values = series.tolist() if rows is None else rows.categories.tolist()
