@@ -23,7 +23,8 @@ from inbounds.frames.moment import box, moments, sensitivities
 from inbounds.frames.request import Request, check_request, open_table
 from inbounds.sensitivity import Reach
 
-from .neighbours import COLUMNS, Case, Row, draw_case, in_duckdb, in_spark, stored
+from .neighbours import COLUMNS, Case, Row, draw_case
+from .storage import in_duckdb, in_spark, stored
 
 CASES = int(os.environ.get("INBOUNDS_NEIGHBOUR_CASES", "10000"))
 SEED = int(os.environ.get("INBOUNDS_NEIGHBOUR_SEED", "0"))
