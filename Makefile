@@ -10,10 +10,10 @@ unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check bench dist mutate clean
+.PHONY: help setup demo test check bench dist mutate neighbours clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.ready ## Create .venv with the pinned development tools
 
@@ -39,6 +39,9 @@ dist: .venv/.demo ## Build the wheel and the source archive into dist/
 
 mutate: .venv/.ready ## Plant defects one by one and show that the tests catch each
 	$(BIN)/python scripts/mutate.py
+
+neighbours: .venv/.ready ## Compare a million pairs of neighbours in every engine: hours, for the night
+	INBOUNDS_NEIGHBOUR_CASES=1000000 $(BIN)/pytest -s tests/properties/test_neighbours.py
 
 clean: ## Remove environments, caches and build products
 	rm -rf .venv .venv-diffprivlib build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

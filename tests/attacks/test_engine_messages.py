@@ -19,12 +19,11 @@ BROKEN = pl.DataFrame({"age": [SECRET + "x"]}).lazy().with_columns(pl.col("age")
 
 
 def said(error: BaseException | None) -> str:
-    """Return all that an error and those behind it say, when shown."""
-    text = ""
-    while error is not None:
-        text += f"{error!r} {error.args!r}"
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return text
+    """Return all that an error says, and all errors that can be reached from it, shown or not."""
+    if error is None:
+        return ""
+    text = f"{error!r} {error.args!r} {getattr(error, '__notes__', '')}"
+    return text + said(error.__cause__) + said(error.__context__)
 
 
 def test_the_control_is_broken_engines_and_types_do_tell() -> None:
@@ -55,6 +54,55 @@ def test_a_summary_never_shows_what_its_engine_says(frame: Any) -> None:
     with pytest.raises(ib.InBoundsError) as failure:
         ib.summarize(frame, mean("age", 0, 1), epsilon=1.0)
     assert SECRET not in said(failure.value)
+
+
+def broken_relation(connection: duckdb.DuckDBPyConnection) -> Any:
+    connection.execute(f"CREATE TABLE t AS SELECT '{SECRET}x' AS age")
+    return connection.sql("SELECT age::DOUBLE AS age FROM t")
+
+
+def test_no_message_of_duckdb_is_behind_an_error() -> None:
+    with duckdb.connect() as connection, pytest.raises(ib.ArgumentError) as failure:
+        ib.summarize(broken_relation(connection), mean("age", 0, 1), epsilon=1.0)
+    assert SECRET not in said(failure.value)
+    assert failure.value.__context__ is None
+
+
+def test_an_engine_that_panics_says_nothing() -> None:
+    """A panic of Polars is no `Exception`."""
+
+    def panic(_: Any) -> Any:
+        raise pl.exceptions.PanicException(SECRET)
+
+    assert not issubclass(pl.exceptions.PanicException, Exception)
+    frame = pl.LazyFrame({"age": [1.0]}).map_batches(panic, schema={"age": pl.Float64})
+    with pytest.raises(ib.ArgumentError, match="could not be evaluated") as failure:
+        ib.summarize(frame, mean("age", 0, 1), epsilon=1.0)
+    assert SECRET not in said(failure.value)
+
+
+def test_an_error_of_ours_keeps_nothing_of_what_led_to_it() -> None:
+    class Frame(pd.DataFrame):  # type: ignore[misc]
+        def __getattribute__(self, name: str) -> Any:
+            if name == "columns":
+                try:
+                    raise ValueError(SECRET)
+                except ValueError:
+                    raise ib.ArgumentError("frame must be another.") from None
+            return super().__getattribute__(name)
+
+    with pytest.raises(ib.InBoundsError) as failure:
+        ib.summarize(Frame({"age": [1.0]}), mean("age", 0, 1), epsilon=1.0)
+    assert SECRET not in said(failure.value)
+
+
+def test_an_interruption_is_passed_on() -> None:
+    def interrupt(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    frame = pl.LazyFrame({"age": [1.0]}).map_batches(interrupt, schema={"age": pl.Float64})
+    with pytest.raises(KeyboardInterrupt):
+        ib.summarize(frame, mean("age", 0, 1), epsilon=1.0)
 
 
 def test_a_group_the_result_cannot_hold_costs_nothing(tmp_path: Path) -> None:

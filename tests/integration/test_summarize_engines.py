@@ -3,12 +3,8 @@
 Private inputs of the release are compared, not noisy answers: they must be equal to the last bit.
 """
 
-import os
-import shutil
-import sys
-from collections.abc import Iterator
+from datetime import date
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,13 +13,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyspark
 import pytest
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.aggregate import checked, sums
+from inbounds.frames.key import places, with_plain_keys
 from inbounds.frames.moment import moments
 from inbounds.frames.statistic import count, histogram, mean, total, variance
 from inbounds.frames.summarize import summarize
@@ -71,38 +66,6 @@ def data() -> pa.Table:
             "who": pa.array(generator.poisson(300, ROWS), pa.int64()),
         }
     )
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        pytest.fail("Spark needs a Java runtime: apt-get install default-jre-headless")
-    settings = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        forget_java()
-        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-        yield session
-        gateway = session.sparkContext._gateway
-        session.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait()
-        forget_java()
-
-
-def forget_java() -> None:
-    """Make the next session start a Java of its own; PySpark remembers one that was shut down."""
-    SparkContext._gateway = SparkContext._jvm = None
 
 
 def opened(engine: str, table: pa.Table, request: pytest.FixtureRequest) -> Any:
@@ -172,3 +135,40 @@ def test_every_engine_refuses_numbers_that_are_none_without_showing_any(
     with pytest.raises(ArgumentError, match="column 'x' must") as caught:
         summarize(frame, mean("x", 0, 1), epsilon=1.0)
     assert "123456" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("collation", "other"),
+    [("UTF8_LCASE", "rom"), ("UNICODE_CI_AI", "RÓM"), ("UTF8_BINARY_RTRIM", "Rom ")],
+)
+def test_a_collation_of_spark_merges_neither_groups_nor_people(
+    collation: str, other: str, spark: SparkSession
+) -> None:
+    """One row of another spelling moves a count by one, and takes no place of anybody else."""
+    rows = pa.table({"town": [other, *["Rom"] * 20], "x": [*range(21)]})
+    frame = spark.createDataFrame(rows).selectExpr(f"town COLLATE {collation} AS town", "x")
+    table = nw.from_native(frame)
+    asked = moments([count()], sizes_public=False)
+    assert sums(table, asked, by=["town"], groups=[("Rom",), ("Ulm",)]) == [[20], [0]]
+    assert sums(table, asked, person="town", rows=1) == [[2]]
+
+
+def test_spark_writes_keys_as_the_other_engines_do(spark: SparkSession) -> None:
+    """Each column's values become their places in the public list, whatever their type."""
+    days = [date(1, 1, 1), date(1969, 12, 31), date(9999, 12, 31)]
+    columns: dict[str, list[Any]] = {
+        "text": ["", "a", "A", "a ", "a\0", "é", "e\u0301"],
+        "whole": [-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1],
+        "flag": [True, False, None, True, False, None, True],
+        "day": [*days, None, *days],
+    }
+    known = {
+        name: places(value for value in values[1:] if value is not None)
+        for name, values in columns.items()
+    }
+    frame = nw.from_native(spark.createDataFrame(pa.table(columns)))
+    rows = with_plain_keys(frame, known, None).collect().rows()
+    expected = {
+        name: [known[name].get(value, 0) for value in values] for name, values in columns.items()
+    }
+    assert sorted(rows) == sorted(zip(*expected.values(), strict=True))

@@ -6,13 +6,14 @@ docs/proofs/statistics.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.fixed_point import Table, exact_sums, with_integers
+from inbounds.frames.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.moment import Moment
 
 with optional():
@@ -42,6 +43,9 @@ def checked(
         asked[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
     if person is not None:
         asked["nobody"] = nw.col(person).is_null()
+        if table.collect_schema()[person].is_float():
+            finite = nw.col(person).cast(nw.Float64()).is_finite()
+            asked["no number"] = ~finite & ~nw.col(person).is_null()
     counts = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in asked.items()]
     (found,) = _collected(table.select(nw.len().alias("rows"), *counts))
     for i, name in enumerate(names):
@@ -52,6 +56,8 @@ def checked(
             raise ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
     if found.get("nobody"):
         raise ArgumentError(f"column {person!r} must have no nulls: each row is somebody's.")
+    if found.get("no number"):
+        raise ArgumentError(f"column {person!r} must be finite, without NaN and infinities.")
     if nulls == "skip":
         for name in names:
             table = table.filter(~nw.col(name).is_null())
@@ -87,21 +93,24 @@ def sums(
     >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), found)
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
-    table, keys, columns = _picked(table, moments, by, groups, person)
+    listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
+    table, columns = _picked(table, moments, by, listed, person)
     if person is not None:
-        table = few_rows(table, [*columns.values(), *keys], rows)
+        table = few_rows(table, [*columns.values(), *listed], rows)
     names: list[str] = []
     for i, one in enumerate(moments):
         if one.column:
             table, added = with_integers(table, one, columns[one.column], str(i))
             names += added
     totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in names)]
-    result = table.group_by(*keys).agg(*totals) if keys else table.select(*totals)
-    found: dict[Key, dict[str, int]] = {}
+    result = table.group_by(*listed).agg(*totals) if listed else table.select(*totals)
+    found: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
-        key = tuple(row.pop(name) for name in keys)
+        key = tuple(int(row.pop(name)) for name in listed)
         found[key] = {name: int(value or 0) for name, value in row.items()}
-    return [exact_sums(moments, found.get(key, {})) for key in groups]
+    known = list(listed.values())
+    keys = [tuple(known[i][value] for i, value in enumerate(group)) for group in groups]
+    return [exact_sums(moments, found.get(key, {})) for key in keys]
 
 
 def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
@@ -136,20 +145,21 @@ def _picked(
     table: Table,
     moments: Sequence[Moment],
     by: Sequence[str],
-    groups: Sequence[Key],
+    listed: Mapping[str, Places],
     person: str | None,
-) -> tuple[Table, list[str], dict[str, str]]:
-    """Select rows and columns that are used, under names of our own: keys, and doubles."""
-    for i, name in enumerate(by):
-        table = table.filter(nw.col(name).is_in(list(dict.fromkeys(key[i] for key in groups))))
-    keys = {name: f"key{i}" for i, name in enumerate(by)}
+) -> tuple[Table, dict[str, str]]:
+    """Select rows and columns that are used, under names of our own: plain keys, and doubles."""
     used = dict.fromkeys(one.column for one in moments if one.column)
     columns = {name: f"x{i}" for i, name in enumerate(used)}
-    picked = [nw.col(name).alias(new) for name, new in keys.items()]
-    picked += [nw.col(name).cast(nw.Float64()).alias(new) for name, new in columns.items()]
+    picked = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
+    picked += [without_signed_zero(name).alias(new) for name, new in columns.items()]
     if person is not None:
         picked.append(nw.col(person).alias("person"))
-    return (table.select(*picked) if picked else table), list(keys.values()), columns
+    table = table.select(*picked) if picked else table
+    table = with_plain_keys(table, listed, None if person is None else "person")
+    for name in listed:
+        table = table.filter(nw.col(name) > 0)
+    return table, columns
 
 
 def _collected(table: Table) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
@@ -15,6 +15,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.aggregate import Key, Nulls
 from inbounds.frames.column import kind_of
 from inbounds.frames.fixed_point import Table
+from inbounds.frames.key import check_person
 from inbounds.frames.moment import Adjacency
 from inbounds.frames.statistic import Statistic
 
@@ -26,6 +27,11 @@ NAMES = ("statistic", "column", "bin_lower", "bin_upper")
 
 NUMBERS = ("value", "standard_error", "lower", "upper")
 """Columns of a summary that hold numbers."""
+
+_ENGINES = tuple(
+    nw.Implementation[name]
+    for name in ("PANDAS", "POLARS", "PYARROW", "DUCKDB", "PYSPARK", "PYSPARK_CONNECT")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +126,14 @@ def open_table(frame: Any, request: Request) -> Table:
     >>> open_table(pd.DataFrame({"age": [17]}), request).columns
     ['age']
     """
-    try:
-        table = nw.from_native(frame)
-    except TypeError:
+    opened = nw.from_native(frame, pass_through=True)
+    known = isinstance(opened, nw.DataFrame | nw.LazyFrame)
+    if not known or opened.implementation not in _ENGINES:
         raise ArgumentTypeError(
             "frame must be a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a "
             f"PySpark data frame, got {type(frame).__name__}."
-        ) from None
+        )
+    table = cast("Table", opened)
     schema = table.collect_schema()
     person = [] if request.person is None else [request.person]
     used = {"statistics": request.columns, "by": request.by, "id": person}
@@ -134,6 +141,8 @@ def open_table(frame: Any, request: Request) -> Table:
         for name in names:
             if name not in schema:
                 raise ArgumentError(f"{argument} must name columns of the frame, got {name!r}.")
+            if table.implementation.is_duckdb():
+                _refuse_alike(argument, name, schema)
     for name in request.columns:
         if not schema[name].is_numeric():
             raise ArgumentTypeError(
@@ -142,7 +151,17 @@ def open_table(frame: Any, request: Request) -> Table:
             )
     for i, name in enumerate(request.by):
         _check_keys(name, schema[name], [key[i] for key in request.groups])
-    return cast("Table", table)
+    for name in person:
+        check_person(table, name)
+    return table
+
+
+def _refuse_alike(argument: str, name: str, names: Iterable[str]) -> None:
+    """Refuse a name that differs from another in case only: DuckDB would take either."""
+    if sum(other.casefold() == name.casefold() for other in names) > 1:
+        raise ArgumentError(
+            f"{argument} must name columns that differ from others by more than case, got {name!r}."
+        )
 
 
 def _check_keys(name: str, kind: Any, values: list[Any]) -> None:

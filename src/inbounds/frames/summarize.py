@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
 from inbounds.frames.estimate import Estimate, Released
+from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open_table
 from inbounds.frames.statistic import Statistic
@@ -22,6 +22,8 @@ from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 
 with optional():
     import narwhals as nw
+
+Result = TypeVar("Result")
 
 
 def summarize(
@@ -54,7 +56,8 @@ def summarize(
         inbounds.frames.statistic.
     by, groups
         One or more columns that split the rows, and the values (or tuples of them) to tell
-        about, which must be public. Rows with other values, or none, count nowhere.
+        about, which must be public. Rows with other values, or none, count nowhere. Strings are
+        compared by their bytes, whatever the collation of a column.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
     adjacency
@@ -65,7 +68,8 @@ def summarize(
         privacy is for people: at most `rows` rows of each are used, evenly spaced among their
         rows in order of value, and all of one person's rows may change, come or go. **Of two rows
         the lower one is used**: statistics are of the rows used, and low where people have many
-        more rows than `rows`.
+        more rows than `rows`. Ids are strings, compared by their bytes, numbers, booleans, dates
+        or bytes; anything else is refused.
     size
         Public upper bound on how many rows a group has (the table, without `by`). Needed where
         the number of rows is private: with ``"add-remove"`` or `id`. A tight bound gives less
@@ -132,24 +136,23 @@ def summarize(
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
     if ledger is not None and not hasattr(ledger, "release"):
         raise ArgumentTypeError(f"ledger must be a Ledger, got {type(ledger).__name__}.")
-    with _engine():
-        table = open_table(frame, request)
-        many, table = aggregate.checked(table, request.columns, id, request.nulls)
+    many, table = _quietly(lambda: _checked(frame, request))
     largest = request.size or many  # without a size, the number of rows is public
     if not largest:
         raise ArgumentError("frame must have at least one row.")
     found = moments(request.statistics, sizes_public=request.sizes_public)
     if not found:  # a public number of rows is all that is asked for
         return _written(frame, request, Released(None, np.empty((1, 0)), found, largest))
-    with _engine():
-        exact = aggregate.sums(
+    exact = _quietly(
+        lambda: aggregate.sums(
             table, found, by=request.by, groups=request.groups, person=id, rows=request.rows
         )
+    )
     values = np.array([float(one / largest) for group in exact for one in group])
     mechanism = _mechanism(found, request, largest, guarantee)
-    with _engine():  # whatever the result cannot hold is found out before anything is charged
-        middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
-        _written(frame, request, Released(mechanism, middle, found, largest))
+    middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
+    trial = Released(mechanism, middle, found, largest)
+    _quietly(lambda: _written(frame, request, trial))  # what it cannot hold is found out in time
     if ledger is None:
         answers = mechanism.release(values)
     else:
@@ -159,19 +162,32 @@ def summarize(
     return _written(frame, request, Released(mechanism, shaped, found, largest))
 
 
-@contextmanager
-def _engine() -> Iterator[None]:
-    """Replace what an engine says when it fails: its messages may hold values."""
+def _checked(frame: Any, request: Request) -> tuple[int, Table]:
+    """Return the number of rows, and the table of those that are used."""
+    table = open_table(frame, request)
+    return aggregate.checked(table, request.columns, request.person, request.nulls)
+
+
+def _quietly(work: Callable[[], Result]) -> Result:
+    """Do what runs an engine. Its messages may hold values, so they are dropped where it fails.
+
+    The error is raised after the engine's is gone: ``from None`` would keep it as the context.
+    """
+    failure: InBoundsError
     try:
-        yield
-    except InBoundsError:
+        return work()
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except Exception as error:
-        raise ArgumentError(
+    except InBoundsError as error:
+        failure = error
+    except BaseException as error:  # a panic of Polars is no Exception
+        failure = ArgumentError(
             f"frame could not be evaluated: its engine raised {type(error).__name__}.\n"
             "Hint: its message may hold private values, so it is not shown; "
             "evaluate the frame by itself, and check that the groups fit their columns."
-        ) from None
+        )
+    failure.__cause__ = failure.__context__ = None
+    raise failure
 
 
 def _mechanism(
