@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from scipy.special import erfinv, ndtri
 
-from inbounds import _check
+from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError
 
@@ -108,9 +108,9 @@ class PrivacyLoss(HasHtml):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote; every number is checked."""
+        """Read what `to_json` wrote; every number must be a double, and is checked."""
         try:
-            fields: dict[str, Any] = json.loads(text)
+            fields: dict[str, Any] = _json.read(text)
             epsilon, mu, rho = (
                 math.inf if fields[key] is None else _number(fields[key])
                 for key in ("epsilon", "mu", "rho")

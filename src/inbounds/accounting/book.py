@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import lru_cache
 
+from inbounds import _json
 from inbounds._extra import optional
-from inbounds.accounting import schema
+from inbounds.accounting import name, schema
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered, text
 from inbounds.accounting.cost import Cost
@@ -41,8 +41,13 @@ class Book:
     def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
         """Give a dataset its budget, or return the one it has."""
         decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
-        entry = Opening(dataset, *decimals, _now())
-        with self.store.writing(dataset, create=create) as connection:
+        shape = name.skeleton(dataset)  # names that look alike wait for each other
+        with self.store.writing(shape, create=create) as connection:
+            known = schema.names(connection)
+            dataset = name.stored(dataset, known)
+            if dataset not in known:
+                name.check_new(dataset, known)
+            entry = Opening(dataset, *decimals, _now())
             if schema.opening(connection, dataset) is not None:
                 return budget_of(self._account(connection, dataset))
             if dataset in self._known:
@@ -50,8 +55,16 @@ class Book:
             schema.add_opening(connection, entry)
             return None
 
+    def named(self, dataset: str) -> str:
+        """Return the dataset that a name speaks of, as it is stored."""
+        if text(dataset=dataset) in self._known:
+            return dataset
+        with self.store.reading() as connection:
+            return name.stored(dataset, schema.names(connection))
+
     def account(self, dataset: str) -> Account:
         """Return what the history adds up to."""
+        dataset = self.named(dataset)
         with self.store.reading() as connection:
             return self._account(connection, dataset)
 
@@ -65,6 +78,7 @@ class Book:
 
     def charges(self, dataset: str) -> list[tuple[Charge, Cost]]:
         """Return every charge and what one release of it cost."""
+        dataset = self.named(dataset)
         with self.store.reading() as connection:
             self._account(connection, dataset)
             entries = schema.charges(connection, dataset, start=1)
@@ -73,6 +87,7 @@ class Book:
 
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
         """Append a charge if the budget has room for it; it is on disk when this returns."""
+        dataset = self.named(dataset)
         key, written = _written(cost)
         with self.store.writing(dataset) as connection:
             account = self._account(connection, dataset)
@@ -91,6 +106,7 @@ class Book:
 
     def verify(self, dataset: str, expected_head: str | None) -> str:
         """Check the whole history again, and that it goes on from an earlier head."""
+        dataset = self.named(dataset)
         with self.store.reading() as connection:
             start = self._opened(connection, dataset)
             entries = schema.charges(connection, dataset, start=1)
@@ -141,7 +157,10 @@ def budget_of(account: Account) -> Budget:
     """
     opening = account.opening
     numbers = (opening.epsilon, opening.delta, opening.rho)
-    return Budget(*(None if number is None else float(number) for number in numbers))
+    try:
+        return Budget(*(None if number is None else _json.double(number) for number in numbers))
+    except (ArgumentError, ValueError):
+        raise tampered(opening.dataset, "its budget is none") from None
 
 
 def _exceeded(
@@ -156,9 +175,8 @@ def _exceeded(
     )
 
 
-@lru_cache(maxsize=256)
 def _written(cost: Cost) -> tuple[str, str]:
-    """Return the digest and the text of a cost; releases repeat, and so do their costs."""
+    """Return the digest and the text of a cost."""
     written = cost.to_json()
     return digest(written), written
 

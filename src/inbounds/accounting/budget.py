@@ -60,7 +60,7 @@ class Budget(Amount):
             return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, ()))
         if self.delta is None:
             epsilon = mechanism.epsilon
-            return _pure(epsilon) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
+            return _pure(float(epsilon)) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
         points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self._epsilon))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
@@ -149,7 +149,7 @@ class Budget(Amount):
 
 @lru_cache(maxsize=256)
 def _pure(epsilon: float) -> Cost:
-    """Return the cost of which only epsilon is known; releases repeat, and so do their costs."""
+    """Return the cost of which only epsilon, a plain double, is known; releases repeat."""
     return Cost.of(PrivacyLoss.pure(epsilon))
 
 

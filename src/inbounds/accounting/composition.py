@@ -18,7 +18,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, Protocol
 
 from inbounds import _check
@@ -178,6 +177,8 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
     counts: Counter[PrivacyLoss] = Counter()
     if not isinstance(releases, Iterable):
         raise ArgumentTypeError("releases must be a list of mechanisms, or of pairs with a count.")
+    # A list holds each object in one state, so its loss is asked for once; nothing is kept.
+    asked: dict[int, PrivacyLoss] | None = {} if type(releases) in (list, tuple) else None
     for release in releases:
         pair = release if isinstance(release, tuple) else (release, 1)
         if len(pair) != 2:
@@ -188,23 +189,28 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
                 f"releases must be used a whole number of times from 1 to 10¹⁵, "
                 f"got {_check.quoted(many)}."
             )
-        counts[_loss_of(what)] += many
+        loss = None if asked is None else asked.get(id(what))
+        if loss is None:
+            loss = _loss_of(what)
+        if asked is not None:
+            asked[id(what)] = loss
+        counts[loss] += many
     return Composition(tuple(counts.items()))
 
 
-def _loss_of(what: object) -> PrivacyLoss:
-    if isinstance(what, PrivacyLoss):
-        return what
-    if not hasattr(what, "loss"):
+def _loss_of(what: Release) -> PrivacyLoss:
+    """Return what it costs now, as plain numbers: an object may change, and be of any class."""
+    if not isinstance(what, PrivacyLoss) and not hasattr(what, "loss"):
         raise ArgumentTypeError(
             f"releases must be mechanisms or privacy losses, got {type(what).__name__}."
         )
-    return _loss(what)
-
-
-@lru_cache(maxsize=256)
-def _loss(mechanism: Describes) -> PrivacyLoss:
-    return mechanism.loss()
+    loss = what if isinstance(what, PrivacyLoss) else what.loss()
+    if not isinstance(loss, PrivacyLoss):
+        raise ArgumentTypeError(
+            f"releases must have a PrivacyLoss as their loss(), got {type(loss).__name__}."
+        )
+    points = tuple((float(epsilon), float(delta)) for epsilon, delta in loss.profile)
+    return PrivacyLoss(float(loss.epsilon), float(loss.mu), float(loss.rho), points)
 
 
 def _check_delta(delta: object) -> float:

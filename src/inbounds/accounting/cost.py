@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
+from inbounds import _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss
@@ -122,8 +123,10 @@ class Cost:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        fields: dict[str, Any] = json.loads(text)
+        fields: dict[str, Any] = _json.read(text)
         epsilon = math.inf if fields["epsilon"] is None else fields["epsilon"]
+        if not {type(epsilon), type(fields["delta"])} <= {int, float}:
+            raise TypeError
         return cls(epsilon, fields["delta"], PrivacyLoss.from_json(json.dumps(fields["loss"])))
 
 

@@ -90,6 +90,9 @@ class Ledger:
     ) -> None:
         """Give a dataset its budget, once and for all: pure epsilon, (epsilon, delta), or rho.
 
+        Blanks at the ends of a name do not count, and equal letters are equal however they are
+        encoded. A name that looks like another dataset's is refused.
+
         A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
         """
         budget = Budget(epsilon, delta, rho)

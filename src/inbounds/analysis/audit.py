@@ -17,7 +17,15 @@ import numpy as np
 from inbounds import _check
 from inbounds._check import short
 from inbounds._table import Printed, Table
-from inbounds.analysis.source import Source, bar, claim_of, pairs_of, plain, proved_epsilon
+from inbounds.analysis.source import (
+    Source,
+    bar,
+    claim_of,
+    pairs_of,
+    plain,
+    proved_epsilon,
+    tried,
+)
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.numerics.event import Event, best_event, caution, epsilon_lower_bound, project
@@ -62,6 +70,8 @@ class Audit(Printed):
         All answers drawn, those that the event was chosen by included.
     edges, histograms
         For `plot`: bins, and the answers to either value in them.
+    tried
+        In words, which pairs of values and which events were looked at.
     """
 
     mechanism: str
@@ -77,6 +87,7 @@ class Audit(Printed):
     releases: int
     edges: tuple[float, ...] = field(compare=False)
     histograms: tuple[tuple[int, ...], tuple[int, ...]] = field(compare=False)
+    tried: str = ""
 
     @property
     def passed(self) -> bool:
@@ -130,6 +141,7 @@ class Audit(Printed):
             ("event", str(self.event)),
             ("outputs in it", " and ".join(fractions)),
             ("releases drawn", f"{self.releases:,}"),
+            *([("tried", self.tried)] if self.tried else []),
             ("verdict", self.verdict()),
         ]
         return Table.of_facts("Audit", facts)
@@ -175,7 +187,8 @@ def audit(
         Where values live and what a neighbour may change; the mechanism's ``domain`` and
         ``sensitivity`` if left out.
     pair
-        Two values to test; otherwise neighbours at both ends and in the middle are tried.
+        Two values to test; otherwise neighbours at both ends and in the middle are tried, and of
+        mechanisms that are not this library's a few random ones, the same in every audit.
     vectorized
         Whether answers come by arrays, each drawn by itself: so from objects, not from functions.
     entropy
@@ -231,6 +244,7 @@ def audit(
         releases=source.drawn,
         edges=edges,
         histograms=(drawn[0], drawn[1]),
+        tried=tried(pairs, chosen=pair is not None),
     )
 
 

@@ -19,7 +19,14 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.event import Event, project
-from inbounds.numerics.neighbour import Pair, candidates, check_pair, largest_change
+from inbounds.numerics.neighbour import (
+    RANDOM,
+    Pair,
+    candidates,
+    check_pair,
+    largest_change,
+    random_pairs,
+)
 from inbounds.sampling.entropy import Entropy
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -118,7 +125,10 @@ def pairs_of(
     elif hasattr(mechanism, "_pure_loss") and reach == own and box == mechanism.domain:
         pairs = candidates(box, mechanism._pure_loss().change)
     else:
-        pairs = candidates(box, largest_change(box.widths, reach.within(box.widths)))
+        change = largest_change(box.widths, reach.within(box.widths))
+        pairs = candidates(box, change)
+        if not isinstance(mechanism, Mechanism):  # of ours it is known where they are worst
+            pairs += random_pairs(box, change)
     change = pairs[0][1] - pairs[0][0]
     if change.ndim == 0:
         return pairs, None
@@ -127,6 +137,23 @@ def pairs_of(
         scales = mechanism._scales
         change = np.sign(change) / scales if mechanism._law == "laplace" else change / scales**2
     return pairs, tuple((change / np.abs(change).max()).tolist())
+
+
+def tried(pairs: list[Pair], *, chosen: bool) -> str:
+    """Say in words which pairs of values an audit looked at, and for which events.
+
+    Examples
+    --------
+    >>> tried([(np.array(0.0), np.array(1.0))], chosen=True)
+    'the pair that was given; outputs below, above and near a threshold'
+    """
+    where = "the pair that was given"
+    if not chosen:
+        usual = len(pairs) - RANDOM if len(pairs) > RANDOM else len(pairs)
+        where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
+        if len(pairs) > usual:
+            where += f" and {RANDOM} random pairs, the same in every audit"
+    return f"{where}; outputs below, above and near a threshold"
 
 
 def claim_of(mechanism: Any, given: float | None, delta: float) -> float:

@@ -24,6 +24,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from flint import acb, arb, ctx
 
+from inbounds import _json
 from inbounds._check import quoted
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
@@ -123,9 +124,9 @@ class Certificate(Printed):
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read what `to_json` wrote. Nothing is believed before `check`."""
+        """Read what `to_json` wrote, every number a double. Nothing is believed before `check`."""
         try:
-            fields: dict[str, Any] = json.loads(text)
+            fields: dict[str, Any] = _json.read(text)
             rows = tuple(Row(**row) for row in fields.pop("rows"))
             return cls(rows=rows, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -153,9 +154,10 @@ class Certificate(Printed):
 
 
 def _is_real(number: object) -> bool:
+    """Tell whether it is a finite double, or an integer that is one exactly."""
     if not isinstance(number, int | float) or isinstance(number, bool):
         return False
-    return -_LARGEST <= number <= _LARGEST  # false for NaN and for an int that is no double
+    return -_LARGEST <= number <= _LARGEST and float(number) == number  # false for NaN, too
 
 
 def _is_positive(number: object) -> bool:

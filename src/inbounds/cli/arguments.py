@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from inbounds import _json
 from inbounds.cli.failure import UsageError
 from inbounds.errors import ArgumentError
 
@@ -131,7 +132,7 @@ def read_box(bounds: list[str], steps: list[float] | None = None) -> Box:
 
 def _interval(text: str) -> tuple[float, float]:
     try:
-        low, high = (float(end) for end in text.split(":"))
+        low, high = (_json.typed(end) for end in text.split(":"))
     except ValueError:
         message = f"--bounds must be two numbers LOW:HIGH, as in 0:120, got {text!r}."
         raise UsageError(message) from None

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.failure import UsageError
+from inbounds.cli.failure import InputError, UsageError
 
 if TYPE_CHECKING:
     from inbounds.analysis.audit import Audit
+
+REFUTED = 3  # unlike 1, a failure, and 2, wrong options: those say nothing about the claim
 
 EXAMPLES = r"""
 [bold]Examples[/bold]
@@ -68,7 +70,8 @@ def audit(
 ) -> None:
     """Draw releases at the worst values and bound epsilon from below by counting them.
 
-    The exit code is 0 if the claimed epsilon was not refuted, 1 if it was.
+    The exit code is 0 if the claimed epsilon was not refuted and 3 if it was; 1 and 2 mean that
+    nothing was found out: 1 that the audit failed, 2 that the options make no sense.
     A true claim is refuted with probability 1 - [bold]--confidence[/bold] at most. That a claim
     was not refuted is no proof of it: see the certificate.
     """
@@ -90,16 +93,19 @@ def audit(
         for name in (name for name, given in options.items() if given is not None):
             raise UsageError(f"--{name} must not be given with --function.")
         subject = load(function)
-    result = analysis.audit(
-        subject,
-        releases=releases,
-        confidence=confidence,
-        delta=0.0 if delta is None else delta,
-        claimed_epsilon=epsilon,
-        box=box,
-        sensitivity=change,
-        progress=not json and sys.stderr.isatty(),
-    )
+    try:
+        result = analysis.audit(
+            subject,
+            releases=releases,
+            confidence=confidence,
+            delta=0.0 if delta is None else delta,
+            claimed_epsilon=epsilon,
+            box=box,
+            sensitivity=change,
+            progress=not json and sys.stderr.isatty(),
+        )
+    except SystemExit:  # its code would read as a verdict
+        raise InputError("the function that was audited ended the program.") from None
     _report(result, json=json, plot=plot)
 
 
@@ -133,4 +139,4 @@ def _report(result: Audit, *, json: bool, plot: Path | None) -> None:
     else:
         output.show(result)
     if not result.passed:
-        raise typer.Exit(1)
+        raise typer.Exit(REFUTED)

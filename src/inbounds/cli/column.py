@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from inbounds import __version__
+from inbounds import __version__, _json
 from inbounds.cli import arguments
 from inbounds.cli.calibrate import prove
 from inbounds.cli.failure import UsageError
@@ -54,10 +54,10 @@ def read_column(text: str) -> Request:
     name, equals, rest = text.rpartition("=")
     bounds, at, own = rest.partition("@")
     try:
-        numbers = [float(part) for part in bounds.split(":")]
+        numbers = [_json.typed(part) for part in bounds.split(":")]
         lower, upper = numbers[:2]
         (step,) = numbers[2:] or (None,)
-        epsilon = float(own) if at else None
+        epsilon = _json.typed(own) if at else None
     except ValueError:
         raise UsageError(f"--column must be {_FORM}, got {text!r}.") from None
     if not equals:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from inbounds import _json
 from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError, in_options
@@ -180,7 +181,7 @@ def _known(privacy: arguments.Privacy) -> PrivacyLoss:
 
 def _number(key: str, text: str | None) -> float | None:
     try:
-        return None if text is None else float(text)
+        return None if text is None else _json.typed(text)
     except ValueError:
         message = f"{key} must be a number, got {text!r}."
         raise typer.BadParameter(message, param_hint="--release") from None

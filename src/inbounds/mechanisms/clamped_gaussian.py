@@ -13,6 +13,7 @@ from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
+from inbounds.calibration.quotient import largest_l2
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.loss import pure_rho
@@ -146,9 +147,11 @@ class ClampedGaussian(Mechanism):
 
     @property
     def gdp(self) -> float:
-        """The mu of the Gaussian that was clamped."""
-        reach = self.sensitivity.within(self.domain.widths)
-        return reach.diameter / float(self._scales.min()) * _UP
+        """The mu of the Gaussian that was clamped: the largest l2 norm of a change over sigma."""
+        reach, scales = self.sensitivity.within(self.domain.widths), self._scales
+        if (scales == scales[0]).all():
+            return reach.diameter / float(scales[0]) * _UP
+        return largest_l2(reach, scales)
 
     @property
     def rho(self) -> float:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
+from inbounds.calibration.quotient import largest_l1
 from inbounds.domain import Box
 from inbounds.loss import response_delta
 from inbounds.mechanisms.guarantee import (
@@ -102,5 +103,8 @@ class ClampedLaplace(Mechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon this scale gives: the largest l1 change over the (smallest) scale."""
-        return self.sensitivity.within(self.domain.widths).total / float(self._scales.min()) * _UP
+        """The pure epsilon this scale gives: the largest l1 norm of a change over the scale."""
+        reach, scales = self.sensitivity.within(self.domain.widths), self._scales
+        if (scales == scales[0]).all():
+            return reach.total / float(scales[0]) * _UP
+        return largest_l1(reach, scales)

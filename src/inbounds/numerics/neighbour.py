@@ -19,6 +19,8 @@ from inbounds.sensitivity import Reach, Sensitivity
 Pair = tuple[Floats, Floats]
 _ROOM = 1 + 1e-9  # b - (b - c) is c only up to rounding
 _HALVINGS = 60
+RANDOM = 6  # pairs beside those at the ends and in the middle
+_SEED = 2026
 
 
 def candidates(box: Box, change: Floats) -> list[Pair]:
@@ -35,6 +37,28 @@ def candidates(box: Box, change: Floats) -> list[Pair]:
     change = change.reshape(lower.shape)
     middle = lower + (upper - lower - change) / 2
     return [(lower, lower + change), (upper - change, upper), (middle, middle + change)]
+
+
+def random_pairs(box: Box, change: Floats) -> list[Pair]:
+    """Return pairs anywhere in the box that differ by `change` or by a part of it.
+
+    They are random, so that no mechanism is private just where an audit looks, and drawn from a
+    public seed, so that an audit can be repeated.
+
+    Examples
+    --------
+    >>> pairs = random_pairs(Box(0, 8), np.array([2.0]))
+    >>> len(pairs), all(0 <= s < t <= 8 and t - s <= 2 for s, t in pairs)
+    (6, True)
+    """
+    rng = np.random.default_rng(_SEED)
+    lower, upper = np.asarray(box.lower), np.asarray(box.upper)
+    pairs: list[Pair] = []
+    for part in (*rng.uniform(0.05, 1.0, RANDOM // 2), *[1.0] * (RANDOM - RANDOM // 2)):
+        moved = (part * change).reshape(lower.shape)
+        start = lower + rng.uniform(size=lower.shape) * (upper - lower - moved)
+        pairs.append((start, np.minimum(start + moved, upper)))
+    return pairs
 
 
 def largest_change(widths: Floats, reach: Reach) -> Floats:

@@ -49,7 +49,7 @@ class RandomisedResponse:
         self.calls += 1
         self.answers += values.size
         lies = self.rng.random(values.shape) > 1 / (1 + math.exp(-self.epsilon))
-        return np.where(lies, 1 - values, values)
+        return np.where(lies, 1 - np.round(values), np.round(values))
 
     def one(self, value):
         assert isinstance(value, float)
@@ -89,7 +89,8 @@ def test_a_stranger_reproduces_the_counts_from_the_event():
     result = audit(mechanism, releases=100_000)
     own = np.random.default_rng(1)
     for value, count in zip(result.pair, result.counts, strict=True):
-        answers = np.where(own.random(10**6) > 1 / (1 + math.exp(-1)), 1 - value, value)
+        truth = round(value)
+        answers = np.where(own.random(10**6) > 1 / (1 + math.exp(-1)), 1 - truth, truth)
         share = result.event.holds(answers).mean()
         assert share == pytest.approx(count / result.trials, abs=0.02)
 
@@ -103,7 +104,7 @@ def test_json_holds_all_that_the_bound_is_computed_from(passed):
     assert facts["pair"] == list(passed.pair)
     assert set(facts) == {
         *("passed", "mechanism", "epsilon_lower", "claimed_epsilon", "delta", "confidence"),
-        *("certificate_epsilon", "pair", "event", "counts", "trials", "releases"),
+        *("certificate_epsilon", "pair", "event", "counts", "trials", "releases", "tried"),
     }
 
 
@@ -134,6 +135,35 @@ def test_a_foreign_object_is_asked_by_arrays_and_claims_by_itself():
     assert result.epsilon_lower > 1.8
     assert mechanism.calls < 20
     assert mechanism.answers == result.releases
+
+
+def test_a_leak_away_from_the_ends_and_the_middle_is_found_by_random_pairs():
+    """Private where audits used to look, and nowhere else."""
+
+    def polite(value):
+        if value in (0.0, 0.1, 0.45, 0.55, 0.9, 1.0):
+            return 0.5
+        return value
+
+    result = audit(polite, box=BOX, sensitivity=0.1, claimed_epsilon=1.0, releases=4000)
+    assert not result.passed
+    usual = audit(
+        polite, box=BOX, sensitivity=0.1, claimed_epsilon=1.0, releases=4000, pair=(0.0, 0.1)
+    )
+    assert usual.passed
+
+
+def test_an_audit_says_what_was_tried():
+    own = audit(ib.ClampedLaplace(BOX, 0.5, scale=1.0), releases=2000)
+    assert own.tried == (
+        "pairs at both ends and in the middle; outputs below, above and near a threshold"
+    )
+    foreign = audit(RandomisedResponse(2.0), releases=2000)
+    assert "the ends of the box and 6 random pairs" in foreign.tried
+    assert foreign.tried in " ".join(str(foreign).split())
+    assert json.loads(foreign.to_json())["tried"] == foreign.tried
+    chosen = audit(RandomisedResponse(2.0), releases=2000, pair=(0, 1))
+    assert chosen.tried.startswith("the pair that was given")
 
 
 def test_a_function_is_asked_one_value_at_a_time():

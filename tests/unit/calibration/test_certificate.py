@@ -492,7 +492,7 @@ def test_the_table_shows_the_bound_in_full_and_has_html():
 
 
 @pytest.mark.parametrize("field", ["law", "epsilon", "precision", "order", "radius", "multiplier"])
-@pytest.mark.parametrize("value", ["<script>", None, [1], {"a": 2}, True, 1e400])
+@pytest.mark.parametrize("value", ["<script>", None, [1], {"a": 2}, True, 1e300])
 def test_a_certificate_from_anybody_is_shown_whatever_it_holds(field, value):
     honest = BoundedGaussian.calibrated(Box(0, 1), 1, epsilon=1.0).certificate()
     forged = json.loads(honest.to_json()) | {field: value, "rows": []}

@@ -67,11 +67,24 @@ def test_every_way_of_calibrating_passes(options):
     assert json.loads(result.stdout)["claimed_epsilon"] == 1
 
 
-def test_a_function_that_leaks_is_refuted_with_exit_code_one(functions):
+def test_a_function_that_leaks_is_refuted_with_exit_code_three(functions):
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "my_noise:leaky", "--json")
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert json.loads(result.stdout)["passed"] is False
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("code", ["0", "3", "None"])
+def test_a_function_that_breaks_down_is_not_refuted(functions, tmp_path, code):
+    """Nor does one that ends the program pass, whatever code it ends it with."""
+    (tmp_path / "broken.py").write_text(
+        f"import sys\ndef leave(value): sys.exit({code})\ndef fail(value): raise ValueError('41')\n"
+    )
+    sys.modules.pop("broken", None)
+    for function in ("broken:leave", "broken:fail"):
+        result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", function)
+        assert result.exit_code == 1
+        assert "41" not in result.stderr
 
 
 def test_an_object_with_a_release_method_can_be_named(functions):
@@ -88,7 +101,7 @@ def test_the_audit_is_drawn(tmp_path):
 
 def test_help_tells_the_exit_codes():
     text = " ".join(audit("--help").stdout.split())
-    assert "exit code is 0 if the claimed epsilon was not refuted, 1 if it was" in text
+    assert "exit code is 0 if the claimed epsilon was not refuted and 3 if it was" in text
     assert "$ inbounds audit" in text
 
 

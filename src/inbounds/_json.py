@@ -1,0 +1,83 @@
+"""JSON from outside, read so that every number is the double it stands for, or refused.
+
+Python reads integers of any length and rounds decimals: a checker that then computes with doubles
+would check another number than the one that is written.
+"""
+
+import json
+import math
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_LONGEST = 1100  # characters: every double has an exact decimal shorter than this
+
+
+def double(text: str) -> float:
+    """Return the double that a decimal stands for: exactly, or as its shortest decimal.
+
+    Examples
+    --------
+    >>> double("0.1"), double("1e3"), double("9007199254740992")
+    (0.1, 1000.0, 9007199254740992.0)
+    >>> double("9007199254740993")
+    Traceback (most recent call last):
+    ValueError: a number must be a double.
+    """
+    if len(text) > _LONGEST or not text.isascii() or "_" in text:
+        raise ValueError("a number must be a double.")
+    number = float(text)
+    try:
+        written = Decimal(text.strip())
+    except InvalidOperation:
+        raise ValueError("a number must be a double.") from None
+    if not written.is_finite() or written not in (Decimal(number), Decimal(repr(number))):
+        raise ValueError("a number must be a double.")
+    return number
+
+
+def typed(text: str) -> float:
+    """Return the double that a person typed; what is not finite is left to later checks.
+
+    Examples
+    --------
+    >>> typed("0.1"), typed("inf")
+    (0.1, inf)
+    """
+    number = float(text)
+    return double(text) if math.isfinite(number) else number
+
+
+def read(text: str) -> Any:
+    """Return what a JSON text holds; integers stay integers, but are doubles as well.
+
+    Examples
+    --------
+    >>> read('{"lower": 0, "upper": 0.5}')
+    {'lower': 0, 'upper': 0.5}
+    >>> read('{"upper": 1, "upper": 2}')
+    Traceback (most recent call last):
+    ValueError: a name must not occur twice.
+    """
+    return json.loads(
+        text,
+        parse_int=_whole,
+        parse_float=double,
+        parse_constant=_refuse,
+        object_pairs_hook=_without_repetition,
+    )
+
+
+def _whole(text: str) -> int:
+    double(text)
+    return int(text)
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no number.")
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a name must not occur twice.")
+    return fields

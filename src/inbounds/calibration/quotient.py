@@ -1,0 +1,87 @@
+"""The largest norm of c/σ over the changes c that neighbours may show, for one scale a coordinate.
+
+    l1: max Σ cᵢ/σᵢ        l2: max √Σ(cᵢ/σᵢ)²        over 0 <= cᵢ <= κᵢ, ‖c‖ <= D
+
+Never below the truth, and equal to it up to rounding but for the l2 norm under an l1 bound beside
+caps, where a knapsack would have to be packed: there it is the bound by fractions.
+
+Proof: docs/proofs/clamped.md, item 7.
+"""
+
+import math
+
+import numpy as np
+
+from inbounds._types import Floats
+from inbounds.sensitivity import Reach
+
+
+def largest_l1(reach: Reach, scales: Floats) -> float:
+    """Return an upper bound on Σ cᵢ/σᵢ.
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([0.1, 1.0]), None, np.inf)
+    >>> round(largest_l1(reach, np.array([1.0, 100.0])), 9)
+    0.11
+    """
+    quotients = reach.caps / scales
+    total = math.fsum(quotients.tolist())
+    if reach.order == 1:
+        total = min(total, _filled(reach.caps / reach.radius, reach.radius / scales))
+    elif reach.order == 2:
+        total = min(total, _under_l2(reach, scales))
+    return total * _up(scales.size)
+
+
+def largest_l2(reach: Reach, scales: Floats) -> float:
+    """Return an upper bound on √Σ(cᵢ/σᵢ)².
+
+    Examples
+    --------
+    >>> reach = Reach(np.array([0.1, 1.0]), None, np.inf)
+    >>> round(largest_l2(reach, np.array([1.0, 100.0])), 6)
+    0.100499
+    """
+    most = math.hypot(*(reach.caps / scales).tolist())
+    if reach.order is not None:
+        least = float(scales.min())
+        ratios = least / scales
+        shares = np.minimum(reach.caps / reach.radius, 1.0)
+        # Under l2 squares fill D²; under l1 a square is below its chord, which fills D.
+        worth = ratios**2 if reach.order == 2 else shares * ratios**2
+        filled = _filled(shares**reach.order, worth)
+        most = min(most, reach.radius / least * math.sqrt(filled))
+    return most * _up(scales.size)
+
+
+def _filled(shares: Floats, worth: Floats) -> float:
+    """Return max Σ xᵢ·worthᵢ over 0 <= xᵢ <= sharesᵢ, Σxᵢ <= 1: the best is used up first."""
+    order = np.argsort(-worth, kind="stable")
+    shares, worth = shares[order], worth[order]
+    before = np.concatenate([[0.0], np.cumsum(shares)[:-1]])
+    used = np.minimum(shares, np.maximum(1.0 - before, 0.0))
+    return math.fsum((used * worth).tolist())
+
+
+def _under_l2(reach: Reach, scales: Floats) -> float:
+    """Bound Σ cᵢ/σᵢ under an l2 norm by its dual at one multiplier; any would be valid."""
+    slopes = float(scales.min()) / scales
+    caps = np.minimum(reach.caps / reach.radius, 1.0)
+    order = np.argsort(caps / slopes, kind="stable")  # cᵢ = min(κᵢ, t·slopeᵢ): who is full first
+    full = np.concatenate([[0.0], np.cumsum(caps[order] ** 2)[:-1]])
+    rest = np.cumsum(slopes[order][::-1] ** 2)[::-1]
+    levels = np.sqrt(np.maximum(1.0 - full, 0.0) / rest)
+    fits = levels * slopes[order] <= caps[order]
+    level = float(levels[int(np.argmax(fits))]) if fits.any() else math.inf
+    if not 0 < level < math.inf:
+        return math.inf
+    nu = 1 / level
+    change = np.minimum(caps, slopes / nu)
+    terms = change * (slopes - nu * change / 2)
+    return (math.fsum(terms.tolist()) + nu / 2) * (reach.radius / float(scales.min()))
+
+
+def _up(size: int) -> float:
+    """Cover the rounding of quotients, running sums and a root."""
+    return 1 + 2.0**-45 + size * 2.0**-50

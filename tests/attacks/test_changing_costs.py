@@ -1,0 +1,108 @@
+"""Objects that change what they cost, and names that look like others."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inbounds as ib
+from inbounds.accounting import name
+from inbounds.errors import InBoundsError, LedgerError
+from inbounds.loss import PrivacyLoss
+
+
+class Changing:
+    """A mechanism of another library, which can be turned up; equal to all of its kind."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Changing)
+
+    def __hash__(self) -> int:
+        return 1
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss.pure(self.epsilon)
+
+
+class Disguised(PrivacyLoss):
+    """A loss that says it equals every other."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_a_mechanism_whose_loss_changed_costs_what_it_costs_now() -> None:
+    mechanism = Changing(0.1)
+    assert ib.compose([mechanism]).pure == pytest.approx(0.1)
+    mechanism.epsilon = 10.0
+    assert ib.compose([mechanism]).pure == pytest.approx(10)
+    assert ib.compose([Changing(0.1), Changing(10.0)]).pure == pytest.approx(10.1)
+
+
+def test_a_mechanism_that_changes_while_it_is_counted_is_asked_each_time() -> None:
+    mechanism = Changing(0.1)
+
+    def turned_up() -> Any:
+        yield mechanism
+        mechanism.epsilon = 10.0
+        yield mechanism
+
+    assert ib.compose(turned_up()).pure == pytest.approx(10.1)
+
+
+def test_losses_that_claim_to_be_equal_are_counted_by_their_numbers() -> None:
+    one, other = (
+        Disguised(loss.epsilon, loss.mu, loss.rho, loss.profile)
+        for loss in (PrivacyLoss.pure(0.1), PrivacyLoss.pure(10.0))
+    )
+    together = ib.compose([one, other])
+    assert together.pure == pytest.approx(10.1)
+    assert together.epsilons(1e-6)["PLD"] > 9
+
+
+NAMES = [("\u00e9", "e\u0301"), ("s", "s "), ("a b", " a  b"), ("\u00c5", "\u212b")]
+
+
+@pytest.mark.parametrize(("kept", "twin"), NAMES)
+def test_one_name_however_written_has_one_budget(tmp_path: Path, kept: str, twin: str) -> None:
+    ledger = ib.Ledger(tmp_path / "budget.db")
+    ledger.open(kept, epsilon=1.0)
+    with pytest.raises(LedgerError, match="open already"):
+        ledger.open(twin, epsilon=1.0)
+    ledger.spend(twin, epsilon=0.75)
+    assert ledger.remaining(kept).epsilon == 0.25
+    assert ledger.datasets() == [kept]
+    with pytest.raises(ib.BudgetExceededError):
+        ledger.spend(kept, epsilon=0.5)
+    assert ledger.verify(twin) == ledger.head(kept)
+
+
+@pytest.mark.parametrize("twin", ["Survey", "ѕurvey", "ｓurvey", "sur\u200bvey", "sur\ufe0fvey"])
+def test_a_name_that_looks_like_another_opens_no_budget(tmp_path: Path, twin: str) -> None:
+    ledger = ib.Ledger(tmp_path / "budget.db")
+    ledger.open("survey", epsilon=1.0)
+    with pytest.raises(InBoundsError, match="dataset"):
+        ledger.open(twin, epsilon=1.0, exist_ok=True)
+    assert ledger.datasets() == ["survey"]
+
+
+def test_names_of_an_old_ledger_stay_reachable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both 's' and 's ' were opened before names were put in one form."""
+    old, new = ib.Ledger(tmp_path / "budget.db"), ib.Ledger(tmp_path / "budget.db")
+    with monkeypatch.context() as patch:
+        patch.setattr(name, "canonical", lambda text: text)
+        patch.setattr(name, "check_new", lambda *_: None)
+        old.open("s", epsilon=1.0)
+        old.open("s ", epsilon=2.0)
+        old.open("e\u0301", epsilon=3.0)
+    assert [new.budget(text).epsilon for text in ("s", "s ", "e\u0301")] == [1, 2, 3]
+    new.spend("s ", epsilon=0.5)
+    assert (new.remaining("s").epsilon, new.remaining("s ").epsilon) == (1.0, 1.5)
