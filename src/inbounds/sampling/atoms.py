@@ -8,13 +8,18 @@ and values that lose it take the same work.
 Proof, and the margin: docs/proofs/sampler.md, "Clamped laws".
 """
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
-from inbounds.sampling.kernel import _compiled, _exp, _fma, _inline, _share
+from inbounds.sampling.kernel import _AS_FRACTION, _U, _compiled, _exp, _fma, _inline, _share
+from inbounds.sampling.strips import Law
 
 _MARGIN = 2.0**-30  # relative, of the tails
 _MARGIN_PER_SCALE = 2.0**-45  # more of it for each scale in the width: places are rounded
-_WORD = 2.0**-64
+_INSIDE, _BEYOND, _UNSURE = 0.0, 1.0, 2.0
+_TILE = 512
 
 # Of tail(d) * exp(d * d / 2) * (1 + 0.3 * d), in powers of 1 / (1 + 0.3 * d) - 0.5.
 _TAIL = np.array(
@@ -49,24 +54,50 @@ def _tail(laplace, distance):
     return p * t * _exp(max(-0.5 * distance * distance, -700.0))
 
 
-@_compiled
-def move_to_bounds(laplace, words, values, lower, per_width, least, u, intervals, indices, unsure):
-    """Replace indices by those of the bounds where noise leaves the box.
+@_inline
+def _verdict(mass, word, margin):
+    """Compare a number that starts with 52 bits of a word with a mass: _INSIDE, BEYOND, UNSURE."""
+    drawn = np.uint64((word >> _U(12)) | _AS_FRACTION).view(np.float64) - 1.0
+    beyond = drawn + 2.0**-52 <= mass * (1.0 - margin)
+    inside = drawn > mass * (1.0 + margin)
+    return _BEYOND if beyond else (_INSIDE if inside else _UNSURE)
 
-    Returns how many are too close to call: `unsure`, as long as the values, lists them first.
-    """
-    count = 0
-    for i in range(values.size):
-        k = i if u.size > 1 else 0
-        left = _share(values[i], lower[k], per_width[k], least[k]) * u[k]
-        margin = _fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
-        below, above = _tail(laplace, left), _tail(laplace, u[k] - left)
-        up, down = np.float64(words[i]) * _WORD, np.float64(~words[i]) * _WORD
-        low = up + 2.0**-63 <= below * (1 - margin)
-        high = down + 2.0**-63 <= above * (1 - margin)
-        near = up * (1 - margin) <= below * (1 + margin)
-        far = down * (1 - margin) <= above * (1 + margin)
-        indices[i] = 0.0 if low else (intervals[k] if high else indices[i])
-        unsure[count] = i
-        count += (near & (not low)) | (far & (not high))
-    return count
+
+@cache
+def bounds(law: Law, joint: bool) -> Callable[..., int]:
+    """Compile the loop for one law; `joint` says whether parameters come one per value."""
+    made: Callable[..., int] = _make(law == "laplace", joint)
+    return made
+
+
+def _make(laplace, joint):
+    @_compiled
+    def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
+        """Replace indices by those of the bounds where noise leaves the box.
+
+        Returns how many are too close to call: `unsure`, as long as the values, lists them first.
+        Verdicts of a tile are found before any is used, so that the compiler does without branches.
+        """
+        count = 0
+        scratch = np.empty((2, _TILE))
+        lows, highs = scratch[0], scratch[1]
+        for start in range(0, values.size, _TILE):
+            tile = min(_TILE, values.size - start)
+            for i in range(tile):
+                k = start + i if joint else 0
+                left = _share(values[start + i], lower[k], per_width[k], least[k]) * u[k]
+                margin = _fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
+                lows[i] = _verdict(_tail(laplace, left), words[start + i], margin)
+                highs[i] = _verdict(_tail(laplace, u[k] - left), ~words[start + i], margin)
+            for i in range(tile):
+                k = start + i if joint else 0
+                kept = indices[start + i]
+                moved = intervals[k] if highs[i] == _BEYOND else kept
+                indices[start + i] = 0.0 if lows[i] == _BEYOND else moved
+            for i in range(tile):
+                if max(lows[i], highs[i]) == _UNSURE:
+                    unsure[count] = start + i
+                    count += 1
+        return count
+
+    return move_to_bounds

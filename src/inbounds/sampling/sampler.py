@@ -230,15 +230,14 @@ class Sampler:
 
     def _move_to_bounds(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
         """Answer by a bound where noise leaves the box, from one more random word each."""
-        from inbounds.sampling.atoms import move_to_bounds  # noqa: PLC0415 - compiled code
+        from inbounds.sampling.atoms import bounds  # noqa: PLC0415 - compiled code
 
         words, unsure = entropy.words(indices.size), np.empty(indices.size, np.intp)
         joint = self.lower.size > 1
         given = (*block.plan.parameters[:4], self._intervals)
         sides = (side[block.where] if joint else side for side in given)
-        laplace = self.law == "laplace"
-        compiled: Callable[..., int] = move_to_bounds
-        count = compiled(laplace, words, block.doubles, *sides, indices, unsure)
+        move_to_bounds = bounds(self.law, joint)
+        count = move_to_bounds(words, block.doubles, *sides, indices, unsure)
         for i in unsure[:count].tolist():
             indices[i] = self._at_bound(block, i, int(words[i]), float(indices[i]), entropy)
 

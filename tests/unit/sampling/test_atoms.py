@@ -56,10 +56,8 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(law: Law, sca
             truths.append(masses)
     indices, unsure = np.full(values.size, 7.0), np.empty(values.size, np.intp)
     given = (*plan.parameters[:4], np.array([9.0]))
-    law_is_laplace = law == "laplace"
-    count = atoms.move_to_bounds(
-        law_is_laplace, np.array(words, np.uint64), values, *given, indices, unsure
-    )
+    move_to_bounds = atoms.bounds(law, joint=False)
+    count = move_to_bounds(np.array(words, np.uint64), values, *given, indices, unsure)
     doubtful = set(unsure[:count].tolist())
     assert 20 < count < 380
     for i, (word, (below, above)) in enumerate(zip(words, truths, strict=True)):
