@@ -35,13 +35,15 @@ def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
     >>> unrounded(mixed, np.asarray(mixed)).tolist()
     [1152921504606846977, 0.5]
     """
-    if isinstance(value, list | tuple):
-        objects = np.asarray(value, dtype=object)
-        return objects if any(map(_may_be_long, set(map(type, objects.flat)))) else array
-    columns = _columns(value)
-    if len({column.dtype for column in columns}) < 2 or array.ndim != 2:
-        return array
-    return np.stack([column.astype(object) for column in columns], axis=1)
+    table = _table(value)
+    if table is not None:
+        return table
+    if array.ndim == 0 or hasattr(value, "__array__") or _is_buffer(value):
+        return array  # of one type, which numpy has kept
+    tables = [_table(item) for item in value]  # type: ignore[attr-defined]
+    items = [item if own is None else own for item, own in zip(value, tables, strict=True)]  # type: ignore[call-overload]
+    objects = np.asarray(items, dtype=object)
+    return objects if any(map(_may_be_long, set(map(type, objects.flat)))) else array
 
 
 def rationals(array: NDArray[Any]) -> NDArray[Any]:
@@ -72,8 +74,9 @@ def rounded_up(value: Any, doubles: Any) -> Any:
     >>> rounded_up(2**60 + 1, float(2**60 + 1)) == 2.0**60 + 256
     True
     """
-    numbers = unrounded(value, np.asarray(value)) if isinstance(value, list | tuple) else value
-    array = np.asarray(numbers)
+    array = np.asarray(value)
+    if array.dtype.kind == "f" and array.ndim and not isinstance(value, np.ndarray):
+        array = unrounded(value, array)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return doubles
     pairs = zip(array.astype(object).flat, np.ravel(doubles).tolist(), strict=True)
@@ -132,14 +135,26 @@ def _may_be_long(kind: type) -> bool:
     return issubclass(kind, int | np.integer | np.longdouble | Fraction | Decimal)
 
 
-def _columns(value: Any) -> list[NDArray[Any]]:
+def _is_buffer(value: object) -> bool:
+    try:
+        memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+def _table(value: Any) -> NDArray[Any] | None:
+    """Return the numbers in a frame whose columns have several types; None of anything else."""
+    columns = [np.asarray(column) for column in _columns(value)]
+    if len({column.dtype for column in columns}) < 2:
+        return None
+    return np.stack([column.astype(object) for column in columns], axis=1)
+
+
+def _columns(value: Any) -> list[Any]:
     """Return the columns of a frame of pandas, Polars or Arrow; none of anything else."""
     if hasattr(value, "iloc") and getattr(value, "ndim", 0) == 2:
-        columns = [value.iloc[:, i] for i in range(value.shape[1])]
-    elif hasattr(value, "get_columns"):
-        columns = value.get_columns()
-    elif hasattr(value, "itercolumns"):
-        columns = list(value.itercolumns())
-    else:
-        columns = []
-    return [np.asarray(column) for column in columns]
+        return [value.iloc[:, i] for i in range(value.shape[1])]
+    if hasattr(value, "get_columns"):
+        return list(value.get_columns())
+    return list(value.itercolumns()) if hasattr(value, "itercolumns") else []

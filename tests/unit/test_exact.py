@@ -1,6 +1,8 @@
 """Data are read as the numbers they are, and bounds on them never rounded down."""
 
 import math
+from array import array
+from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -37,15 +39,21 @@ EXACTLY: list[tuple[Any, list[Any]]] = [
     (pl.DataFrame({"a": [LONG], "b": [0.5]}), [LONG, 0.5]),
     (pa.table({"a": [LONG], "b": [0.5]}), [LONG, 0.5]),
     (pa.record_batch({"a": [LONG], "b": [0.5]}), [LONG, 0.5]),
+    (deque([LONG, 0.5]), [LONG, 0.5]),
+    (UserList([LONG, 0.5]), [LONG, 0.5]),
+    ([pd.DataFrame({"a": [LONG], "b": [0.5]})], [LONG, 0.5]),
+    ([pl.DataFrame({"a": [LONG], "b": [0.5]}), [[1, 2]]], [LONG, 0.5, 1, 2]),
+    ([pd.Series([LONG]), pd.Series([0.5])], [LONG, 0.5]),
+    (pd.DataFrame({"a": [LONG], "b": [0.5]}).astype({"a": "Int64"}), [LONG, 0.5]),
 ]
 
 
 @pytest.mark.parametrize(("value", "numbers"), EXACTLY, ids=lambda v: type(v).__name__)
 def test_data_are_read_as_the_numbers_they_are(value: Any, numbers: list[Any]) -> None:
-    array = _check.private_array(values=value)
-    assert array.ravel().tolist() == numbers
-    again = _check.private_array(values=array)
-    assert again.dtype == array.dtype
+    read = _check.private_array(values=value)
+    assert read.ravel().tolist() == numbers
+    again = _check.private_array(values=read)
+    assert again.dtype == read.dtype
     assert again.ravel().tolist() == numbers
 
 
@@ -60,6 +68,9 @@ def test_data_are_read_as_the_numbers_they_are(value: Any, numbers: list[Any]) -
         (np.array([1.5], dtype=np.longdouble), np.float64),
         (np.array([1.5], dtype=np.float32), np.float32),
         (pd.DataFrame({"a": [1], "b": [0.5]}), np.float64),
+        (array("d", [1.5]), np.float64),
+        (array("q", [LONG]), np.int64),
+        (range(3), np.int64),
     ],
     ids=repr,
 )
