@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds import _kind
+from inbounds import _exact, _kind
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
@@ -124,11 +124,15 @@ def yes_or_no(**labelled: object) -> bool:
 
 
 def private_array(**labelled: object) -> NDArray[Any]:
-    """Return data as an array of finite numbers of any width, never showing any in an error."""
+    """Return data as an array of finite numbers, never showing any in an error.
+
+    Numbers are as they were: floats and integers of any width, or objects, where some are no
+    doubles: integers, fractions and doubles of Python.
+    """
     name, value = _only(labelled)
-    array = _as_numbers(name, value, shown=False, saturate=True)
-    if array.dtype == np.longdouble:
-        array = _narrowed(array)
+    array = _as_numbers(name, value, shown=False, exact=True)
+    if array.dtype == object and not _exact.are_finite(array):
+        raise ArgumentError(f"{name} must be finite: NaN and infinities have no answer.")
     flat = array.reshape(-1)
     for start in range(0, flat.size if array.dtype.kind == "f" else 0, _BLOCK):
         if not np.isfinite(flat[start : start + _BLOCK]).all():
@@ -137,17 +141,20 @@ def private_array(**labelled: object) -> NDArray[Any]:
 
 
 def private_values(**labelled: object) -> Floats:
-    """Return data as an array of finite float64, never showing any of it in an error."""
+    """Return data as the nearest float64, all finite, never showing any of it in an error."""
     name, value = _only(labelled)
-    return private_array(**{name: value}).astype(np.float64, copy=False)
+    array = private_array(**{name: value})
+    if array.dtype == object:
+        array = np.array([_nearest(number) for number in array.flat]).reshape(array.shape)
+    return array.astype(np.float64, copy=False)
 
 
-def _narrowed(array: NDArray[Any]) -> Floats:
-    """Return the nearest doubles; what is finite stays so, since it is in or out of a box."""
-    with np.errstate(over="ignore"):
-        doubles = array.astype(np.float64)
-    beyond = np.isinf(doubles) & np.isfinite(array)
-    return np.where(beyond, np.copysign(_LARGEST, doubles), doubles)
+def _nearest(number: Any) -> float:
+    """Return the nearest double; what is finite stays so, since it is in or out of a box."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(_LARGEST, 1 if number > 0 else -1)
 
 
 def public_values(**labelled: object) -> Floats:
@@ -232,10 +239,10 @@ def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
         return _as_numbers(name, value, shown=shown).astype(np.float64, copy=False)
 
 
-def _as_numbers(name: str, value: object, *, shown: bool, saturate: bool = False) -> NDArray[Any]:
+def _as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) -> NDArray[Any]:
     """Read numbers of any width; refuse everything else without guessing.
 
-    Numbers that no double is as large as become the largest if they `saturate`.
+    Those of Python become doubles; if `exact`, only where all of them are doubles.
     """
     _refuse_masked(name, value)
     if _kind.is_real(type(value)) and not isinstance(value, float | np.generic):
@@ -244,31 +251,35 @@ def _as_numbers(name: str, value: object, *, shown: bool, saturate: bool = False
     else:
         try:
             array = np.asarray(None if isinstance(value, bytearray) else value)  # text, not codes
+            if exact and array.dtype.kind == "f" and not isinstance(value, np.ndarray):
+                array = _exact.unrounded(value, array)
         except Exception:  # whatever a foreign object raises, the caller gets our error
             array = np.asarray(None)
     fits_in_memory(array.size, name)
     if array.dtype == object and not _kind.refused(array.flat):
-        converted = _as_doubles(array, saturate=saturate)
-        if converted is None:
-            raise ArgumentError(f"{name} must fit in a double.")
-        return converted
+        return _as_rationals(name, array) if exact else _as_doubles(name, array)
     if array.dtype.kind not in "iuf":
         raise _refusal(name, "a real number or an array of real numbers", value, shown=shown)
-    return array
+    return _as_rationals(name, array) if exact and array.dtype == np.longdouble else array
 
 
-def _as_doubles(array: NDArray[Any], *, saturate: bool) -> Floats | None:
-    """Convert Python's numbers one by one; None if one has no double and none may stand for it."""
-    doubles = np.empty(array.shape)
-    flat = doubles.reshape(-1)
-    for i, number in enumerate(array.flat):
-        try:
-            flat[i] = _as_double(number)
-        except Exception as error:  # as above
-            if not (saturate and isinstance(error, OverflowError)):
-                return None
-            flat[i] = math.copysign(_LARGEST, 1 if number > 0 else -1)
-    return doubles
+def _as_rationals(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return _exact.rationals(array)
+    except _exact.TooFineError:
+        failed = "have at most 10,000 digits after the point"
+    except Exception:  # as above
+        failed = "be numbers that can be read"
+    raise ArgumentError(f"{name} must {failed}.")
+
+
+def _as_doubles(name: str, array: NDArray[Any]) -> Floats:
+    """Convert Python's numbers one by one, each to the nearest double."""
+    try:
+        return np.array([_as_double(number) for number in array.flat]).reshape(array.shape)
+    except Exception:  # one has no double, or as above
+        pass
+    raise ArgumentError(f"{name} must fit in a double.")
 
 
 def _refuse_masked(name: str, value: object) -> None:

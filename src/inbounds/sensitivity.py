@@ -1,4 +1,7 @@
-"""What one neighbour may change: the set of differences that privacy must hide."""
+"""What one neighbour may change: the set of differences that privacy must hide.
+
+Bounds that are no doubles are rounded up, so that nothing stated is left out.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from inbounds import _check, _kind
+from inbounds import _check, _exact, _kind
 from inbounds._check import short
 from inbounds._types import Floats, Number, Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -118,7 +121,8 @@ class _Part(Sensitivity):
     bound: float | Floats
 
     def __init__(self, bound: Number) -> None:
-        object.__setattr__(self, "bound", _check.positive(sensitivity=bound))
+        checked = _check.positive(sensitivity=bound)
+        object.__setattr__(self, "bound", _exact.rounded_up(bound, checked))
 
     @property
     def order(self) -> Literal[1, 2] | None:
@@ -202,7 +206,8 @@ class PerCoordinate(_Part):
     __slots__ = ()
 
     def __init__(self, bound: Number | Vector) -> None:
-        object.__setattr__(self, "bound", _check.positive_vector(sensitivity=bound))
+        checked = _exact.rounded_up(bound, _check.positive_vector(sensitivity=bound))
+        object.__setattr__(self, "bound", _check.frozen(checked) if np.ndim(checked) else checked)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,4 +1,8 @@
-"""Private numbers from lines of text. Errors say where a bad one is, never what it is."""
+"""Private numbers from lines of text. Errors say where a bad one is, never what it is.
+
+A number is what is written: a double only where it is one, as rounding could move two of them
+further apart than they are.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -15,7 +20,7 @@ from typing import BinaryIO
 
 from inbounds.cli.failure import InputError, UsageError
 
-Row = list[float]
+Row = list[float | Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Layout:
         --------
         >>> list(Layout(2).read(["2.5, 4", "1e0,-3", ""]))
         [[2.5, 4.0], [1.0, -3.0]]
+        >>> list(Layout(1).read(["0.1"]))
+        [[Decimal('0.1')]]
         >>> list(Layout(1, ["age"]).read(["name,age", '"Doe, J.",41']))
         [[41.0]]
         >>> list(Layout(1).read(["secret"]))
@@ -68,8 +75,8 @@ class Layout:
 
     def _numbers(self, cells: list[str], place: str) -> Row:
         try:
-            row = [float(cell) for cell in cells if "_" not in cell]
-        except ValueError:
+            row = [_number(cell) for cell in cells if "_" not in cell]
+        except (ValueError, ArithmeticError):
             row = []
         if len(row) != self.width or not all(map(math.isfinite, row)):
             what = "a finite number" if self.width == 1 else f"{self.width} finite numbers"
@@ -78,6 +85,15 @@ class Layout:
                 raise InputError(f"{place} must be {what}, as in {example}.")
             raise InputError(f"{place} must have {what} in {', '.join(self.columns)}.")
         return row
+
+
+def _number(cell: str) -> float | Decimal:
+    """Return the number in a cell: as a decimal if it is no double, as 0.1 is none."""
+    text, double = cell.strip(), float(cell)
+    if not math.isfinite(double) or (len(text) < 16 and text.isdecimal()):
+        return double
+    written = Decimal(text)
+    return double if written == double else written
 
 
 def _records(lines: Iterable[str], place: str) -> Iterator[tuple[int, list[str]]]:

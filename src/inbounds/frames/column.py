@@ -119,7 +119,7 @@ class Column:
                 f"column {self.name!r} must have no nulls.\n"
                 'Hint: nulls="uniform" answers them like any value, nulls="keep" publishes them.'
             )
-        numbers = values.astype(np.float64)
+        numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden
         count = int(missing.sum())
         numbers[missing] = uniform(self._grid, count) if self.nulls == "uniform" else 0.0
         return numbers

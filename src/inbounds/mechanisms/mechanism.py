@@ -143,6 +143,8 @@ class Mechanism(Distribution, HasHtml, ABC):
         values
             A number or an array of finite numbers. Those outside the box are moved to it. On an
             interval also a Series of pandas or Polars or an Arrow array, which comes back as such.
+            Numbers that are no doubles (integers beyond 2⁵³, decimals, fractions) are taken as
+            they are: the lower bound is subtracted before anything is rounded.
         equal_time
             Whether the work done must not depend on the values (by default it does not, from 1024
             values on). Turn it off where nobody can watch the clock, for a few percent of speed.

@@ -6,13 +6,14 @@ Proofs: docs/proofs/interval.md, docs/proofs/box.md, docs/proofs/laplace.md.
 """
 
 import math
+from fractions import Fraction
 
 from flint import arb, fmpq
 
 
-def exact(number: float) -> fmpq:
-    """Return the double as the rational number it is."""
-    return fmpq(*float(number).as_integer_ratio())
+def exact(number: float | Fraction) -> fmpq:
+    """Return a double, an integer or a fraction as the rational number it is."""
+    return fmpq(*number.as_integer_ratio())
 
 
 def loss(width: arb, change: arb, sigma: arb) -> arb:

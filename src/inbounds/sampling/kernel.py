@@ -52,6 +52,11 @@ _PLAIN = (32.0, 8192.0)  # strips wider than this decide by the window alone
 _TILE = 512  # values whose intermediate results stay in the nearest cache
 _STAGGER = 128  # between their rows: addresses equal modulo 4096 would stall the processor
 
+TINY = 2.0**-960  # smaller numbers count as zero
+LEAST_SHARE = 2.0**-64  # of the width: values closer to the lower bound are at it, to the kernel
+_TINY_BITS = np.int64((1023 - 960) << 52)
+_MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)
+
 _U = np.uint64
 _LOW_32 = np.uint64(0xFFFFFFFF)
 _AS_INTEGER = np.uint64(0x4330000000000000)  # the exponent of 2**52
@@ -92,6 +97,18 @@ def _exp(x):
 
 
 @_inline
+def _share(value, lower, per_width, least):
+    """Return the place of a value between the bounds: 0 to 1, and 0 below `least` above `lower`.
+
+    Subnormal numbers take processors longer, so none is ever computed with: tiny values are told
+    by their bits and count as zero.
+    """
+    bits = np.float64(value).view(np.int64) & _MAGNITUDE
+    offset = (value if bits >= _TINY_BITS else 0.0) - lower
+    return min((offset if offset >= least else 0.0) * per_width, 1.0)
+
+
+@_inline
 def _sixteenth_root(x):
     """Return the sixteenth root of 1/(1 - erf(x/√2)), so that the share is good to 4e-7."""
     t = x * 0.7071067811865476
@@ -124,14 +141,15 @@ def _proposal(which, narrow, share, u, target):
     `share` is the value's place between the bounds, `u` their distance in units of the scale. The
     strips cover the window, with a few to spare.
     """
+    if narrow:
+        near, far = share, 1.0 - share
+        if which == 0:
+            mass = 1 - u * u * ((near**3 + far**3) / 6 - u * u * (near**5 + far**5) / 40)
+        else:
+            mass = 1 - u * ((near**2 + far**2) / 2 - u * (near**3 + far**3) / 6)
+        return 0.0, 1.0, min(1.0, target / mass)
     left = share * u
     right = u - left
-    if narrow:
-        if which == 0:
-            mass = u - (left**3 + right**3) / 6 + (left**5 + right**5) / 40
-        else:
-            mass = u - (left**2 + right**2) / 2 + (left**3 + right**3) / 6
-        return 0.0, 1.0, min(1.0, target * u / mass)
     below, above = _shares(which, left, right)
     far_left, far_right = (left * left, right * right) if which == 0 else (left, right)
     spare, excess = _SPARE, _EXCESS[which]
@@ -199,7 +217,18 @@ def loops(law: Law, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]
 def _make(which, narrow, joint, digest):
     @_compiled
     def attempt(
-        words, values, lower, per_width, u, target, stretch, span, caution, indices, pending
+        words,
+        values,
+        lower,
+        per_width,
+        least,
+        u,
+        target,
+        stretch,
+        span,
+        caution,
+        indices,
+        pending,
     ):
         """Try every value once, with words[i] and words[size + i].
 
@@ -216,7 +245,7 @@ def _make(which, narrow, joint, digest):
             tile = min(_TILE, size - start)
             for i in range(tile):
                 k = start + i if joint else 0
-                shares[i] = min(max((values[start + i] - lower[k]) * per_width[k], 0.0), 1.0)
+                shares[i] = _share(values[start + i], lower[k], per_width[k], least[k])
                 strip[i], thin[i] = _choose(
                     which, narrow, words[start + i], shares[i], u[k], target[k]
                 )
@@ -248,6 +277,7 @@ def _make(which, narrow, joint, digest):
         values,
         lower,
         per_width,
+        least,
         u,
         target,
         stretch,
@@ -281,7 +311,7 @@ def _make(which, narrow, joint, digest):
                 k = i if joint else 0
                 a, b = words[spare], words[spare + 1]
                 spare += 2
-                share = min(max((values[i] - lower[k]) * per_width[k], 0.0), 1.0)
+                share = _share(values[i], lower[k], per_width[k], least[k])
                 strip, thin = _choose(which, narrow, a, share, u[k], target[k])
                 indices[i] = _decide(
                     which,
@@ -306,10 +336,10 @@ def _make(which, narrow, joint, digest):
 
 def _make_helpers(digest):
     @_compiled
-    def propose(which, narrow, value, lower, per_width, u, target):
+    def propose(which, narrow, value, lower, per_width, least, u, target):
         """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
         value = value if digest else lower  # always true; it puts the digest in the key
-        share = min(max((value - lower) * per_width, 0.0), 1.0)
+        share = _share(value, lower, per_width, least)
         return _proposal(which, narrow, share, u, target)
 
     @_compiled

@@ -3,7 +3,7 @@
 Proof: docs/proofs/sampler.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.kernel import LAWS, NARROW, least_acceptance, loops, propose
+from inbounds.sampling.kernel import (
+    LAWS,
+    LEAST_SHARE,
+    NARROW,
+    TINY,
+    least_acceptance,
+    loops,
+    propose,
+)
 from inbounds.sampling.strips import Law
 
-_LEAST = 2.0**-980  # widths whose reciprocals and grid steps are normal numbers
+_LEAST, _MOST = 2.0**-890, 2.0**980  # widths for which all that follows are normal numbers
 _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
 _MOST_SCALES = 2.0**34  # beyond it rounding could leave the end of a window uncovered
 _EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
@@ -23,10 +31,14 @@ _ROOM = 256  # undecided trials collected at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What the loops need to know of each coordinate of a box, and nothing of any value."""
+    """What the loops need to know of each coordinate of a box, and nothing of any value.
+
+    `parameters` are the lower bound, 1/width, the least distance from the bound that counts,
+    width/scale, the target of thinning, scale/step and width/step.
+    """
 
     law: Law
-    parameters: tuple[Floats, ...]  # lower, 1/width, width/scale, target, scale/step, width/step
+    parameters: tuple[Floats, ...]
     narrow: NDArray[np.bool_]
     usable: NDArray[np.bool_]
 
@@ -46,7 +58,7 @@ class Plan:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             u, per_width = width / scale, 1 / width
             stretch, span = scale / spacing, width / spacing
-        usable = (width > _LEAST) & (width < 1 / _LEAST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
+        usable = (width > _LEAST) & (width < _MOST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
         narrow = u <= NARROW[law]
         target = np.full(u.size, np.inf)
         if equal_time:
@@ -54,10 +66,18 @@ class Plan:
             for kind in (False, True):
                 some = (narrow == kind) & usable
                 target[some] = _EVEN * least_acceptance(which, kind, u[some])
-        plan = cls(law, (lower, per_width, u, target, stretch, span), narrow, usable)
+        origin = np.where(np.abs(lower) < TINY, 0.0, lower)
+        parameters = (origin, per_width, width * LEAST_SHARE, u, target, stretch, span)
+        plan = cls(law, parameters, narrow, usable)
         if usable.any():
             plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
         return plan
+
+    @property
+    def relative(self) -> "Plan":
+        """The same for values that are given by their distances from the lower bounds."""
+        lower, *others = self.parameters
+        return replace(self, parameters=(np.zeros_like(lower), *others))
 
     def indices(
         self,
@@ -94,8 +114,6 @@ class Plan:
     def proposal(self, value: float, j: int) -> tuple[int, int, float]:
         """Return the first strip, how many there are (0 if narrow) and the thinning of a value."""
         narrow = bool(self.narrow[j])
-        lower, per_width, u, target = (float(side[j]) for side in self.parameters[:4])
-        first, many, thin = propose(
-            LAWS.index(self.law), narrow, value, lower, per_width, u, target
-        )
+        place = (float(side[j]) for side in self.parameters[:5])
+        first, many, thin = propose(LAWS.index(self.law), narrow, value, *place)
         return int(first), 0 if narrow else int(many), thin

@@ -1,26 +1,31 @@
 """The short exact sampler: lazy random bits, inverted in ball arithmetic until no doubt is left.
 
 The output is the index k with F(cut(k - 1)) <= U < F(cut(k)). F is the distribution function of
-the noisy answer at the exact values of its double parameters; U is an ideal uniform real
+the noisy answer at the exact values of its parameters, doubles or not; U is an ideal uniform real
 number whose bits are drawn as needed. Rounding errors never decide: every intermediate result is
 a ball that holds the true value, and a ball that leaves two answers possible asks for more bits.
 It serves small releases, and is the oracle for every faster sampler.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from flint import arb, ctx
 
+from inbounds.numerics import ball
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.strips import Law
+
+Number = float | Fraction
+"""A value, exactly: a double, an integer of any length or a fraction."""
 
 _CHUNK = 64  # bits of U drawn at a time; the first chunk nearly always settles the index
 _GUARD = 64  # bits of precision beyond those of U, so that rounding hardly ever costs a chunk
 
 
 def draw(
-    value: float,
+    value: Number,
     scale: float,
     grid: Grid,
     entropy: Entropy,
@@ -33,7 +38,7 @@ def draw(
     Parameters
     ----------
     value
-        The private number, already clamped to ``[grid.lower, grid.upper]``.
+        The private number, exactly, already clamped to ``[grid.lower, grid.upper]``.
     scale
         Scale of the noise: the standard deviation of a normal law, or that of the exponential
         parts of a Laplace law.
@@ -80,11 +85,20 @@ def draw(
 
 
 class _Noise(NamedTuple):
-    value: float
+    value: Number
     scale: float
     grid: Grid
     law: Law
     clamped: bool
+
+    def distances(self) -> tuple[arb, arb]:
+        """Return the distances of the value from both bounds, in units of what it is in."""
+        grid = self.grid
+        if isinstance(self.value, float):
+            value = arb(self.value)
+            return value - grid.lower, grid.upper - value
+        number = ball.exact(self.value)  # subtracted before anything is rounded
+        return arb(number - ball.exact(grid.lower)), arb(ball.exact(grid.upper) - number)
 
     def inner(self, distance: arb) -> arb:
         """Return the share of one side's noise that stays within `distance` scales."""
@@ -109,15 +123,13 @@ def _settled(bits: int, count: int, noise: _Noise) -> int | None:
     between the bounds, L and R are not negative, nothing cancels: a level is good to about
     2**-_GUARD of the step between the two ends.
     """
-    value, scale, grid = arb(noise.value), arb(noise.scale), noise.grid
+    scale, grid = arb(noise.scale), noise.grid
+    below, above = noise.distances()
     left = right = arb(1)
     if not noise.clamped:
-        left, right = (
-            noise.inner((value - grid.lower) / scale),
-            noise.inner((grid.upper - value) / scale),
-        )
+        left, right = noise.inner(below / scale), noise.inner(above / scale)
     spacing = arb(grid.spacing)
-    origin = (value - grid.lower) / spacing + 0.5
+    origin = below / spacing + 0.5
 
     def index(u: arb) -> int | None:
         position = origin + noise.inverse((left + right) * u - left) * scale / spacing

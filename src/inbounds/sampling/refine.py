@@ -11,6 +11,7 @@ from flint import arb, ctx, fmpq
 from inbounds.numerics import ball
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
+from inbounds.sampling.reference import Number
 from inbounds.sampling.strips import Law, log_density, strips
 
 _CHUNK = 64
@@ -18,7 +19,7 @@ _CHUNK = 64
 
 def refine(
     *,
-    value: float,
+    value: Number,
     law: Law,
     scale: float,
     grid: Grid,
@@ -31,7 +32,7 @@ def refine(
     Parameters
     ----------
     value
-        The private number, already clamped.
+        The private number, exactly, already clamped.
     law, scale, grid
         The noise and the possible outputs.
     proposal
@@ -87,7 +88,7 @@ def _decided(x: arb, lower: fmpq, upper: fmpq, excess: arb, grid: Grid) -> int |
 
 
 def is_beyond(
-    *, value: float, bound: float, scale: float, law: Law, word: int, entropy: Entropy
+    *, value: Number, bound: float, scale: float, law: Law, word: int, entropy: Entropy
 ) -> bool:
     """Return whether U, which starts with the bits of `word`, is below the mass past a bound.
 

@@ -3,9 +3,13 @@
 Small jobs take `reference` (no compiled code to load); large ones take blocks of `kernel`, in
 threads when there are cores for it. Either way an answer is the ideal real-valued output rounded
 to the grid. Memory beyond the output stays at a few MiB.
+
+Values are exact numbers: doubles, integers of any length, fractions. None is rounded before the
+lower bound is subtracted, so neighbours are as far apart here as they are.
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
-from inbounds.numerics import truncated_laplace, truncated_normal
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 from inbounds.sampling.grid import Grid, even_intervals
+from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
+from inbounds.sampling.reference import Number
 from inbounds.sampling.refine import is_beyond, refine
 from inbounds.sampling.strips import Law
 
@@ -29,9 +34,27 @@ if TYPE_CHECKING:
 SMALL = 1024  # values; below it the oracle is quicker than loading compiled code
 _BLOCK = 1 << 14  # values in a block: their random words stay in a core's cache
 _SHARE = 1 << 18  # values that are worth a thread of their own
-_OPEN = -3.0  # stands for an index that is still to be found
-_TINY = 2.0**-40  # relative margin of the probabilities of the bounds
-_LAWS = {"normal": truncated_normal, "laplace": truncated_laplace}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some values, exactly and as doubles: themselves, or distances from the lower bound."""
+
+    numbers: NDArray[Any]
+    doubles: Floats
+    where: NDArray[np.intp]  # their coordinates, or one for all
+    plan: "Plan"  # for doubles of this kind
+
+    def coordinate(self, i: int) -> int:
+        return int(self.where[i if self.where.size > 1 else 0])
+
+    def number(self, i: int) -> Number:
+        number: Number = self.numbers[i : i + 1].tolist()[0]
+        return number
+
+    def part(self, chosen: NDArray[np.intp]) -> "_Block":
+        where = self.where[chosen] if self.where.size > 1 else self.where
+        return _Block(self.numbers[chosen], self.doubles[chosen], where, self.plan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,104 +143,119 @@ class Sampler:
     def _fill_small(self, flat: NDArray[Any], answers: NDArray[Any], entropy: Entropy) -> None:
         size = self.lower.size
         grids = [self.grid(j) for j in range(min(size, flat.size))]
-        scales = self.scale.tolist()
         for i, number in enumerate(flat.tolist()):
             grid = grids[i % size]
-            value = min(max(float(number), grid.lower), grid.upper)
-            index = reference.draw(
-                value, scales[i % size], grid, entropy, self.law, clamped=self.clamped
-            )
-            answers[i] = grid.points(index)
+            answers[i] = grid.points(self._index(number, i % size, grid, entropy))
+
+    def _index(
+        self, number: Number, j: int, grid: Grid, entropy: Entropy, *, clamped: bool | None = None
+    ) -> int:
+        """Draw one index by the oracle."""
+        value = min(max(number, grid.lower), grid.upper)
+        clamped = self.clamped if clamped is None else clamped
+        return reference.draw(value, float(self.scale[j]), grid, entropy, self.law, clamped=clamped)
 
     def _fill(
         self, flat: NDArray[Any], answers: NDArray[Any], part: slice, entropy: Entropy
     ) -> None:
         """Answer one part of the values, block by block."""
-        size = self.lower.size
-        mixed = size > 1 or self.clamped or not self._plan.usable[0]
-        plain = flat.dtype == np.float64 and flat.flags.carray  # one kind, one compilation
+        mixed = self.lower.size > 1 or not self._plan.usable[0]
+        read = self._reader(flat.dtype)
         for start in range(part.start, part.stop, _BLOCK):
             stop = min(part.stop, start + _BLOCK)
-            values = flat[start:stop]
-            if not plain:
-                values = np.require(values, np.float64, ["C", "W"])
             out = answers[start:stop]
             indices = np.empty(stop - start) if self._integral else out
-            where = np.arange(start, stop) % size if mixed else np.zeros(1, np.intp)
-            (self._fill_mixed if mixed else self._fill_alike)(values, where, indices, entropy)
+            where = np.arange(start, stop) % self.lower.size if mixed else np.zeros(1, np.intp)
+            (self._fill_mixed if mixed else self._fill_alike)(
+                read(flat[start:stop], where), indices, entropy
+            )
             self._write_numbers(indices, where, out)
 
-    def _fill_mixed(
-        self, values: Floats, where: NDArray[np.intp], indices: Floats, entropy: Entropy
-    ) -> None:
-        """Find the grid index of an answer to each value; `where` are their coordinates."""
-        indices[:] = _OPEN
-        if self.clamped:
-            self._fill_bounds(values, where, indices, entropy)
+    def _reader(self, kind: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
+        """Return what reads values of a type: that and the box decide how, never a value."""
+        if doubles_hold(kind, self.lower, self.upper):
+            return lambda values, where: _Block(values, _doubles(values), where, self._plan)
+        plan = self._plan.relative
+        if kind.kind in "iu":
+            integers = Integers.of(kind, self.lower, self.upper)
+            return lambda values, where: _Block(
+                values, integers.offsets(values, where), where, plan
+            )
+
+        def read(values: NDArray[Any], where: NDArray[np.intp]) -> _Block:
+            each = np.broadcast_to(where, values.shape)
+            offsets = rational_offsets(values, self.lower[each], self.upper[each])
+            return _Block(values, offsets, where, plan)
+
+        return read
+
+    def _fill_mixed(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
+        """Find the grid index of an answer to each value, of any coordinates."""
+        where = np.broadcast_to(block.where, indices.shape)
         for narrow in (False, True):
-            kind = self._plan.usable & (self._plan.narrow == narrow)
-            chosen = np.flatnonzero((indices == _OPEN) & kind[where])
+            kind = block.plan.usable & (block.plan.narrow == narrow)
+            chosen = np.flatnonzero(kind[where])
             if chosen.size:
                 found = np.empty(chosen.size)
-                self._fill_alike(values[chosen], where[chosen], found, entropy)
+                self._fill_alike(block.part(chosen), found, entropy)
                 indices[chosen] = found
-        for i in np.flatnonzero(indices == _OPEN).tolist():
+        for i in np.flatnonzero(~block.plan.usable[where]).tolist():
             j = int(where[i])
-            grid, scale = self.grid(j), float(self.scale[j])
-            value = min(max(float(values[i]), grid.lower), grid.upper)
-            indices[i] = reference.draw(value, scale, grid, entropy, self.law)
+            indices[i] = self._index(block.number(i), j, self.grid(j), entropy)
 
-    def _fill_alike(
-        self, values: Floats, where: NDArray[np.intp], indices: Floats, entropy: Entropy
-    ) -> None:
+    def _fill_alike(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
         """Do so for values whose windows are all narrow or all wide, by the kernel."""
-        for i, *words in self._plan.indices(values, where, indices, entropy, self.caution):
-            j = int(where[i if where.size > 1 else 0])
-            indices[i] = self._refined(float(values[i]), j, (words[0], words[1]), entropy)
+        trials = block.plan.indices(block.doubles, block.where, indices, entropy, self.caution)
+        for i, *words in trials:
+            indices[i] = self._refined(block, i, (words[0], words[1]), entropy)
         if self._stepped:
-            np.minimum(indices, self._intervals[where], out=indices)
+            np.minimum(indices, self._intervals[block.where], out=indices)
+        if self.clamped:
+            self._move_to_bounds(block, indices, entropy)
 
-    def _refined(self, value: float, j: int, words: tuple[int, int], entropy: Entropy) -> int:
+    def _refined(self, block: _Block, i: int, words: tuple[int, int], entropy: Entropy) -> int:
         """Settle an undecided trial; if it is refused, the oracle takes over."""
-        grid, scale = self.grid(j), float(self.scale[j])
-        proposal = self._plan.proposal(value, j)
-        value = min(max(value, grid.lower), grid.upper)
+        j = block.coordinate(i)
+        grid, number = self.grid(j), block.number(i)
         index = refine(
-            value=value,
+            value=min(max(number, grid.lower), grid.upper),
             law=self.law,
-            scale=scale,
+            scale=float(self.scale[j]),
             grid=grid,
-            proposal=proposal,
+            proposal=block.plan.proposal(float(block.doubles[i]), j),
             words=words,
             entropy=entropy,
         )
-        return reference.draw(value, scale, grid, entropy, self.law) if index is None else index
+        return self._index(number, j, grid, entropy, clamped=False) if index is None else index
 
-    def _fill_bounds(
-        self, values: Floats, where: NDArray[np.intp], indices: Floats, entropy: Entropy
-    ) -> None:
-        """Decide which values are answered by a bound, from one random word each."""
-        where = np.broadcast_to(where, values.shape)
-        inside, scale = np.clip(values, self.lower[where], self.upper[where]), self.scale[where]
-        words = entropy.words(values.size)
-        for bound, word, index in (
-            (self.lower[where], words, np.zeros(values.size)),
-            (self.upper[where], ~words, self._intervals[where]),
-        ):
-            chance = _LAWS[self.law].tail(np.abs(inside - bound) / scale)
-            drawn = word * 2.0**-64
-            beyond = drawn + 2.0**-63 <= chance * (1 - _TINY)
-            unsure = ~beyond & (drawn * (1 - _TINY) <= chance * (1 + _TINY))
-            for i in np.flatnonzero(unsure).tolist():
-                beyond[i] = is_beyond(
-                    value=float(inside[i]),
-                    bound=float(bound[i]),
-                    scale=float(scale[i]),
-                    law=self.law,
-                    word=int(word[i]),
-                    entropy=entropy,
-                )
-            indices[beyond] = index[beyond]
+    def _move_to_bounds(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
+        """Answer by a bound where noise leaves the box, from one more random word each."""
+        from inbounds.sampling.atoms import bounds  # noqa: PLC0415 - compiled code
+
+        words, unsure = entropy.words(indices.size), np.empty(indices.size, np.intp)
+        joint = self.lower.size > 1
+        given = (*block.plan.parameters[:4], self._intervals)
+        sides = (side[block.where] if joint else side for side in given)
+        move_to_bounds = bounds(self.law, joint)
+        count = move_to_bounds(words, block.doubles, *sides, indices, unsure)
+        for i in unsure[:count].tolist():
+            indices[i] = self._at_bound(block, i, int(words[i]), float(indices[i]), entropy)
+
+    def _at_bound(self, block: _Block, i: int, word: int, inside: float, entropy: Entropy) -> float:
+        """Settle in ball arithmetic whether noise that starts with a word leaves the box."""
+        j = block.coordinate(i)
+        grid = self.grid(j)
+        value = min(max(block.number(i), grid.lower), grid.upper)
+        upward = bool(word >> 63)  # noise above zero
+        beyond = is_beyond(
+            value=value,
+            bound=grid.upper if upward else grid.lower,
+            scale=float(self.scale[j]),
+            law=self.law,
+            word=word ^ (2**64 - 1) if upward else word,
+            entropy=entropy,
+        )
+        return (float(grid.intervals) if upward else 0.0) if beyond else inside
 
     def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
         """Turn indices, which `out` may itself hold, into numbers."""
@@ -235,6 +273,13 @@ class Sampler:
             place(indices, *(side[where] if side.size > 1 else side for side in sides))
         for j, points in stepped.items():
             out[where == j] = points
+
+
+def _doubles(values: NDArray[Any]) -> Floats:
+    """Return values as the kernel takes them: one kind, one compilation."""
+    if values.dtype == np.float64 and values.flags.carray:
+        return values
+    return np.require(values, np.float64, ["C", "W"])
 
 
 _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves a scalar release a tenth

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from io import BytesIO
 
 import pytest
@@ -24,6 +25,25 @@ def read(data, width=1, columns=()):
 )
 def test_numbers_are_read_whatever_the_ends_of_lines_and_marks(data):
     assert read(data) == [[1.0], [-2.5]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1152921504606846977",
+        "1152921504606846977.0",
+        "-9007199254740993",
+        "0.1",
+        "4503599627370496.3",
+        "3.00000000000000000001",
+        "1e-400",
+        "7e-1",
+        "12345678901234567890123",
+    ],
+)
+def test_a_number_is_what_is_written_and_not_the_nearest_double(text):
+    ((number,),) = read(text.encode())
+    assert Fraction(number) == Fraction(text)
 
 
 def test_nothing_is_read_from_nothing():

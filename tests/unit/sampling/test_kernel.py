@@ -60,7 +60,7 @@ class Setting:
     @cached_property
     def unit(self) -> float:
         """2**-53 of the width, in grid steps: what rounding errors are counted in."""
-        return float(self.plan.parameters[5][0]) * 2.0**-53
+        return float(self.plan.parameters[6][0]) * 2.0**-53
 
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
         attempt, _ = loops(self.law, bool(self.plan.narrow[0]), joint=False)
@@ -191,7 +191,7 @@ BOUNDS = [
     (-1.1, 2.3),
     (-7e5, -6.9e5),
     (1e15, 1e15 + 1e3),
-    (0.0, 1e-294),
+    (0.0, 1e-264),
     (-3e290, 7e290),
     (math.nextafter(1.0, 0.0), 1.5),
     (-1e-3, 0.1),
@@ -339,7 +339,7 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
     setting = Setting(law, -1.1, 2.3, 1.7)
     assert not setting.plan.narrow[0]
     which = LAWS.index(law)
-    lower, per_width, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
+    lower, per_width, _, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
     value = 0.7
     first, many, thin = setting.plan.proposal(value, 0)
     words = []
@@ -486,7 +486,7 @@ def test_thinning_never_exceeds_one_and_gives_all_values_nearly_the_same_chance(
     target = 0.998 * float(kernel.least_acceptance(which, narrow, np.array([u]))[0])
     chances = []
     for share in np.linspace(0.0, 1.0, 41).tolist():
-        _, many, thin = kernel.propose(which, narrow, share, 0.0, 1.0, u, target)
+        _, many, thin = kernel.propose(which, narrow, share, 0.0, 1.0, 0.0, u, target)
         assert 0 < thin <= 1
         mass = sum(
             math.sqrt(math.pi / 2) * math.erf(x / math.sqrt(2)) if which == 0 else -math.expm1(-x)
@@ -549,3 +549,30 @@ def test_compiled_places_are_the_points_of_the_grid(coordinates: int) -> None:
     expected = even_points(indices.copy(), lower, upper, intervals)
     place(indices, lower, upper, intervals)
     assert np.array_equal(indices, expected)
+
+
+@pytest.mark.parametrize("lower", [0.0, -0.0, 1e-310, -3e-300, 1.0, -1e200])
+@pytest.mark.parametrize("width", [2.0**-880, 1.0, 1e200])
+def test_a_place_is_never_computed_with_subnormal_numbers(lower: float, width: float) -> None:
+    """It is 0 or at least 2**-65, the difference before it 0 or normal: told by its bits.
+
+    The place is off by less than 2**-63 of the width, which every margin covers.
+    """
+    upper = lower + width
+    if not upper > lower:
+        return
+    setting = Setting("normal", lower, upper, (upper - lower) / 3)
+    origin, per_width, least = (float(side[0]) for side in setting.plan.parameters[:3])
+    assert origin == 0 or abs(origin) >= 2.0**-960
+    share = numba.njit(kernel._share.py_func, error_model="numpy")
+    near = [0.0, -0.0, 5e-324, 1e-310, 2.0**-1022, 2.0**-961, 2.0**-959, 1e-280, upper, 1e308]
+    for value in (
+        near + [lower + step for step in near] + [lower + width * 2.0**-k for k in range(99)]
+    ):
+        for number in (value, math.nextafter(value, math.inf), -value):
+            found = share(number, origin, per_width, least)
+            assert found == 0 or 2.0**-65 <= found <= 1
+            true = (exact(setting.clamp(number)) - exact(lower)) / (exact(upper) - exact(lower))
+            assert abs(exact(found) - true) <= fmpq(1, 2**63) + 5 * true / 2**53
+            flushed = share(number, 0.0, 1.0, 0.0)
+            assert flushed == 0 or flushed >= 2.0**-960

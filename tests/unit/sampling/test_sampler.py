@@ -305,6 +305,8 @@ def test_no_word_is_in_doubt_for_both_bounds(word: int, index: float) -> None:
 
     source = make(0.0, 1.0, 2.0**80, (1.0,), clamped=True)
     entropy, indices = Fixed(3), np.full(200, -3.0)
-    source._fill_bounds(np.full(200, 0.5), np.zeros(200, np.intp), indices, entropy)
+    values = np.full(200, 0.5)
+    block = source._reader(values.dtype)(values, np.zeros(1, np.intp))
+    source._move_to_bounds(block, indices, entropy)
     assert (indices == index).mean() > 0.99
     assert entropy._calls == 200  # one more chunk each

@@ -1,0 +1,103 @@
+"""The bounds of clamped noise: which outputs are a bound itself, decided without branches.
+
+Every value gets an output inside the box first, and here one random word more. The word is
+compared with the probabilities of noise beyond either bound, in double precision with a margin;
+what is too close to call is settled in ball arithmetic by `refine`. Values that keep their output
+and values that lose it take the same work.
+
+Proof, and the margin: docs/proofs/sampler.md, "Clamped laws".
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from inbounds.sampling.kernel import _AS_FRACTION, _U, _compiled, _exp, _fma, _inline, _share
+from inbounds.sampling.strips import Law
+
+_MARGIN = 2.0**-30  # relative, of the tails
+_MARGIN_PER_SCALE = 2.0**-45  # more of it for each scale in the width: places are rounded
+_INSIDE, _BEYOND, _UNSURE = 0.0, 1.0, 2.0
+_TILE = 512
+
+# Of tail(d) * exp(d * d / 2) * (1 + 0.3 * d), in powers of 1 / (1 + 0.3 * d) - 0.5.
+_TAIL = np.array(
+    [
+        0.22197061383673833,
+        0.32915896802720435,
+        0.3461985486596343,
+        0.22208295544216494,
+        0.029074209633506504,
+        -0.07756664339899516,
+        -0.03683883971827791,
+        0.036352867248321014,
+        0.022946949462568318,
+        -0.0258801483538311,
+        -0.009386876157935164,
+        0.021396371173833237,
+        -0.008416370211121722,
+    ]
+)
+
+
+@_inline
+def _tail(laplace, distance):
+    """Return the mass of noise beyond a distance to one side, within 2**-33 up to 12 scales."""
+    if laplace:
+        return 0.5 * _exp(max(-distance, -700.0))
+    t = 1.0 / _fma(distance, 0.3, 1.0)
+    s = t - 0.5
+    p = _TAIL[12]
+    for k in range(11, -1, -1):
+        p = _fma(p, s, _TAIL[k])
+    return p * t * _exp(max(-0.5 * distance * distance, -700.0))
+
+
+@_inline
+def _verdict(mass, word, margin):
+    """Compare a number that starts with 52 bits of a word with a mass: _INSIDE, BEYOND, UNSURE."""
+    drawn = np.uint64((word >> _U(12)) | _AS_FRACTION).view(np.float64) - 1.0
+    beyond = drawn + 2.0**-52 <= mass * (1.0 - margin)
+    inside = drawn > mass * (1.0 + margin)
+    return _BEYOND if beyond else (_INSIDE if inside else _UNSURE)
+
+
+@cache
+def bounds(law: Law, joint: bool) -> Callable[..., int]:
+    """Compile the loop for one law; `joint` says whether parameters come one per value."""
+    made: Callable[..., int] = _make(law == "laplace", joint)
+    return made
+
+
+def _make(laplace, joint):
+    @_compiled
+    def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
+        """Replace indices by those of the bounds where noise leaves the box.
+
+        Returns how many are too close to call: `unsure`, as long as the values, lists them first.
+        Verdicts of a tile are found before any is used, so that the compiler does without branches.
+        """
+        count = 0
+        scratch = np.empty((2, _TILE))
+        lows, highs = scratch[0], scratch[1]
+        for start in range(0, values.size, _TILE):
+            tile = min(_TILE, values.size - start)
+            for i in range(tile):
+                k = start + i if joint else 0
+                left = _share(values[start + i], lower[k], per_width[k], least[k]) * u[k]
+                margin = _fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
+                lows[i] = _verdict(_tail(laplace, left), words[start + i], margin)
+                highs[i] = _verdict(_tail(laplace, u[k] - left), ~words[start + i], margin)
+            for i in range(tile):
+                k = start + i if joint else 0
+                kept = indices[start + i]
+                moved = intervals[k] if highs[i] == _BEYOND else kept
+                indices[start + i] = 0.0 if lows[i] == _BEYOND else moved
+            for i in range(tile):
+                if max(lows[i], highs[i]) == _UNSURE:
+                    unsure[count] = start + i
+                    count += 1
+        return count
+
+    return move_to_bounds
