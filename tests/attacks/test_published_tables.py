@@ -39,10 +39,10 @@ def test_the_number_of_our_rows_does_not_tell_who_gave_no_answer(tmp_path, end):
 def test_a_missing_answer_at_the_end_of_the_file_stops_a_run_that_allows_none(tmp_path):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text(SILENT)
+    places = ["--input", str(source), "--column", "age", "--output", str(target)]
     for args in (
         ["privatize", str(source), str(target), "--column", "age=0:120:1@1"],
-        ["release", "--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1"]
-        + ["--input", str(source), "--column", "age", "--output", str(target)],
+        ["release", "--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1", *places],
     ):
         result = CliRunner().invoke(app, args)
         assert result.exit_code != 0
