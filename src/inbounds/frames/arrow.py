@@ -7,6 +7,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.metadata import bare_column, bare_schema
 
 with optional():
     import pyarrow as pa
@@ -18,6 +19,8 @@ _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     """Replace columns of a table or record batch now, and of a reader's batches as they are read.
 
+    Metadata of the schema and of its fields is left out.
+
     Examples
     --------
     >>> import inbounds as ib
@@ -27,7 +30,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     [DataType(double), DataType(string)]
     """
     places = locate(columns, frame.schema.names)
-    schema = frame.schema
+    schema = bare_schema(frame.schema, places)
     for i, column in places.items():
         field = schema.field(i)
         schema = schema.set(i, field.with_type(answer_type(column, field.type)))
@@ -68,9 +71,11 @@ def answer_type(column: Column, given: Any) -> Any:
 
 
 def _replaced(frame: Any, places: dict[int, Column], schema: Any) -> Any:
-    for i, column in places.items():
-        frame = frame.set_column(i, schema.field(i), answer(column, frame.column(i)))
-    return frame
+    columns = [
+        answer(places[i], frame.column(i)) if i in places else bare_column(frame.column(i), field)
+        for i, field in enumerate(schema)
+    ]
+    return type(frame).from_arrays(columns, schema=schema)
 
 
 def _answered_batches(reader: Any, places: dict[int, Column], schema: Any) -> Iterator[Any]:

@@ -17,6 +17,9 @@ with optional():
 def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as pandas means it.
 
+    `attrs`, and what a subclass carries along in `_metadata`, are left out. Other columns are
+    copied: pandas keeps columns of a type in one array, with the true values beside them.
+
     Examples
     --------
     >>> import inbounds as ib
@@ -26,9 +29,15 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     ['a', 'b']
     """
     places = locate(columns, frame.columns)
-    copy = frame.copy(deep=False)
-    for i, column in places.items():
-        copy.isetitem(i, answer(column, frame.iloc[:, i]))
+    others = [i for i in range(frame.shape[1]) if i not in places]
+    copy = frame.iloc[:, others].copy(deep=True)
+    copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
+    for i in sorted(places):
+        copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
+    copy.columns = frame.columns
+    copy.attrs = {}
+    for name in copy._metadata:
+        copy.__dict__.pop(name, None)
     return copy
 
 

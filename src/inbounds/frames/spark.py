@@ -10,7 +10,7 @@ from inbounds.frames import arrow
 from inbounds.frames.column import Column, locate, number_type
 
 with optional():
-    from pyspark.sql.types import DoubleType, StructField, StructType
+    from pyspark.sql.types import ArrayType, DoubleType, MapType, StructField, StructType
 
 _TYPES = {
     "tinyint": "int8",
@@ -26,6 +26,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     """Return a data frame whose executors replace columns, batch by batch, whenever it is run.
 
     Nothing passes through the driver. Spark cannot look into the step, so no filter moves past it.
+    Metadata of fields is left out.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     'privatize_frame'
     """
     places = locate(columns, frame.columns)
-    fields = list(frame.schema.fields)
+    fields = list(_bare(frame.schema).fields)
     for i, column in places.items():
         fields[i] = _answer_field(column, fields[i])
     return frame.mapInArrow(_answering(places), StructType(fields))
@@ -42,7 +43,19 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
 def _answer_field(column: Column, field: StructField) -> StructField:
     kept = column.keeps(number_type(column, field.dataType.simpleString(), _TYPES))
     kind = field.dataType if kept else DoubleType()
-    return StructField(field.name, kind, field.nullable, field.metadata)
+    return StructField(field.name, kind, field.nullable)
+
+
+def _bare(kind: Any) -> Any:
+    """Return a type without the notes that its fields carry, however deep."""
+    if isinstance(kind, StructType):
+        fields = kind.fields
+        return StructType([StructField(f.name, _bare(f.dataType), f.nullable) for f in fields])
+    if isinstance(kind, ArrayType):
+        return ArrayType(_bare(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_bare(kind.keyType), _bare(kind.valueType), kind.valueContainsNull)
+    return kind
 
 
 def _answering(places: dict[int, Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
