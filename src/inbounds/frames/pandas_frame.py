@@ -9,12 +9,13 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, wrong_type
+from inbounds.frames.order import permutation
 
 with optional():
     import pandas as pd
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as pandas means it.
 
     `attrs`, and what a subclass carries along in `_metadata`, are left out. Other columns are
@@ -38,7 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     copy.attrs = {}
     for name in copy._metadata:
         copy.__dict__.pop(name, None)
-    return copy
+    return copy.iloc[permutation(len(copy))].reset_index(drop=True) if shuffle else copy
 
 
 def answer(column: Column, series: Any) -> Any:

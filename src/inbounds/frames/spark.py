@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames import arrow
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.order import random_keys
 
 with optional():
-    from pyspark.sql.types import ArrayType, DoubleType, MapType, StructField, StructType
+    import pyarrow as pa
+    from pyspark.sql.types import ArrayType, DoubleType, LongType, MapType, StructField, StructType
 
 _TYPES = {
     "tinyint": "int8",
@@ -22,7 +27,7 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a data frame whose executors replace columns, batch by batch, whenever it is run.
 
     Nothing passes through the driver. Spark cannot look into the step, so no filter moves past it.
@@ -37,7 +42,11 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     fields = list(_bare(frame.schema).fields)
     for i, column in places.items():
         fields[i] = _answer_field(column, fields[i])
-    return frame.mapInArrow(_answering(places), StructType(fields))
+    if not shuffle:
+        return frame.mapInArrow(_answering(places), StructType(fields))
+    key = f"inbounds_{secrets.token_hex(8)}"
+    keyed = StructType([*fields, StructField(key, LongType(), False)])
+    return frame.mapInArrow(_answering(places, key), keyed).orderBy(key).drop(key)
 
 
 def _answer_field(column: Column, field: StructField) -> StructField:
@@ -58,8 +67,10 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def _answering(places: dict[int, Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what an executor runs; it knows columns by their place."""
+def _answering(
+    places: dict[int, Column], key: str | None = None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return what an executor runs; it knows columns by their place. `key` gets random words."""
 
     def answer_batches(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
@@ -67,6 +78,9 @@ def _answering(places: dict[int, Column]) -> Callable[[Iterable[Any]], Iterator[
             for i, column in places.items():
                 answers = arrow.answer(column, batch.column(i))
                 answered = answered.set_column(i, batch.schema.field(i).name, answers)
+            if key is not None:
+                words = random_keys(batch.num_rows).view(np.int64)
+                answered = answered.append_column(key, pa.array(words))
             yield answered
 
     return answer_batches
