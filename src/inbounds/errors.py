@@ -11,7 +11,8 @@
     └── MissingPackageError (also ModuleNotFoundError)  a package of an extra is not installed
 
     UserWarning
-    └── WeakGuaranteeWarning                        a guarantee protects hardly anybody
+    ├── WeakGuaranteeWarning                        a guarantee protects hardly anybody
+    └── RowOrderWarning                             the order of rows tells private values
 
 Messages name the argument and what it must be. They never hold a private value.
 """
@@ -58,6 +59,14 @@ class WeakGuaranteeWarning(UserWarning):
 
     Given for delta of 0.01 or more, and for epsilon above 20. Silence it, where such a guarantee is
     meant, with ``warnings.simplefilter("ignore", WeakGuaranteeWarning)``.
+    """
+
+
+class RowOrderWarning(UserWarning):
+    """Rows are published in the order of a private column, which tells its values.
+
+    Given where a frame or a file says that it is sorted; the data themselves are not looked at, as
+    whether they are sorted is private. ``shuffle=True`` avoids it.
     """
 
 

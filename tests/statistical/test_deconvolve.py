@@ -4,7 +4,7 @@ Noise is seeded, so every run sees the same answers and none raises a false alar
 a check of three standard errors fails for 0.3 % of columns; the seeds were not picked for passing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.stats import binom, wasserstein_distance
 
 import inbounds as ib
 from inbounds.analysis.deconvolve import Deconvolution, deconvolve
+from inbounds.analysis.mean import Reader
 from inbounds.data import load_anes96
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.entropy import SeededEntropy
@@ -117,17 +118,59 @@ def test_a_million_answers_tell_the_histogram(kind: Any, epsilon: float, factor:
     assert raw < factor * distances[1]
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    """False alarm below 1e-6 at 95 %; the inner thirds of the intervals, at 49 %, are refused."""
-    columns, mechanism = 50, local(ib.BoundedLaplace, BOX, 2.0)
-    rng = np.random.default_rng(4)
-    held = inner = 0
-    for seed in range(columns):
-        answers = mechanism.release(rng.choice(AGES, 20_000), entropy=SeededEntropy(seed))
-        result = deconvolve(answers, mechanism, bins=32, bootstrap=60, rng=rng)
-        low, high = result.interval("mean", 0.95)
-        off = abs(AGES.mean() - (low + high) / 2)
-        held += bool(off < (high - low) / 2)
-        inner += bool(off < (high - low) / 6)
-    fewest = int(binom.ppf(1e-6, columns, 0.93))  # 60 resamples give a little less than 95 %
-    assert inner < fewest <= held
+SHAPES: dict[str, Any] = {
+    "ages": lambda rng, size: rng.choice(AGES, size),
+    "85 % at 0": lambda rng, size: rng.uniform(0, 120, size) * (rng.random(size) > 0.85),
+    "85 % at 120": lambda rng, size: 120 - rng.uniform(0, 120, size) * (rng.random(size) > 0.85),
+    "exponential": lambda rng, size: np.minimum(rng.exponential(12, size), 120),
+    "lognormal": lambda rng, size: np.minimum(np.exp(rng.normal(1.5, 1.2, size)), 120),
+    "four values": lambda rng, size: rng.choice([7, 20, 65, 118], size, p=[0.5, 0.3, 0.15, 0.05]),
+    "two humps": lambda rng, size: np.clip(rng.normal(rng.choice([25, 95], size), 6), 0, 120),
+    "uniform": lambda rng, size: rng.uniform(0, 120, size),
+}
+COLUMNS, PEOPLE = 60, 100
+
+
+@pytest.mark.parametrize("kind", [ib.ClampedLaplace, ib.BoundedGaussian])
+def test_intervals_of_the_mean_hold_the_truth_whatever_the_shape(kind: Any) -> None:
+    """Coverage below 93 % in none of eight shapes; false alarm below 1e-6 for all of them.
+
+    100 people each, which is where skewness hurts; the inner quarters of the intervals are refused.
+    """
+    mechanism, fewest = local(kind, BOX, 2.0), int(binom.ppf(1e-6 / 16, COLUMNS, 0.93))
+    chosen = deconvolve([60.0], mechanism, counts=[PEOPLE], bootstrap=0)._readings
+    assert chosen is not None
+    for seed, (shape, draw) in enumerate(SHAPES.items()):
+        rng = np.random.default_rng(seed)
+        truth, held, inner = float(np.mean(draw(rng, 1_000_000))), 0, 0
+        for column in range(COLUMNS):
+            entropy = SeededEntropy(1000 * seed + column)
+            reader = Reader(mechanism)
+            reader.add(np.asarray(mechanism.release(draw(rng, PEOPLE), entropy=entropy)), None)
+            low, high = replace(chosen, moments=reader._moments).interval(0.95)
+            off = abs(truth - (low + high) / 2)
+            held += off < (high - low) / 2
+            inner += off < (high - low) / 8
+        assert inner < fewest <= held, shape
+
+
+def test_the_interval_is_the_one_that_deconvolve_gives() -> None:
+    mechanism = local(ib.ClampedLaplace, BOX, 2.0)
+    answers = mechanism.release(people(PEOPLE, 5), entropy=SeededEntropy(5))
+    reader = Reader(mechanism)
+    reader.add(answers, None)
+    result = deconvolve(answers, mechanism, bootstrap=0)
+    assert result.interval("mean", 0.95) == reader.read().interval(0.95)
+
+
+@pytest.mark.parametrize("kind", [ib.ClampedLaplace, ib.BoundedGaussian])
+@pytest.mark.parametrize("count", [3_000, 100_000])
+def test_the_mean_of_a_column_that_is_mostly_zeros_is_recovered(kind: Any, count: int) -> None:
+    """False alarm below 1e-5 a column; smoothing put the mean of these columns 5 to 15 off."""
+    mechanism, rng = local(kind, BOX, 2.0), np.random.default_rng(7)
+    values = SHAPES["85 % at 0"](rng, count)
+    result = deconvolve(mechanism.release(values, entropy=SeededEntropy(7)), mechanism, bootstrap=0)
+    low, high = result.interval("mean", 0.99999)
+    assert low < values.mean() < high
+    assert abs(result.mean - values.mean()) < 5 * result.standard_error("mean") + 1
+    assert result.atoms[0] > 0.5

@@ -42,6 +42,7 @@ class Cells:
     edges: Floats
     cuts: Floats
     atoms: bool  # the first and the last cell of answers are the bounds alone
+    points: Floats | None = None  # the one true value of each cell, if that is a step
 
     @classmethod
     def of(cls, mechanism: object, bins: int) -> Cells:
@@ -72,7 +73,10 @@ class Cells:
         below = lower - spacing / 2
         edges = np.array([lower, *(below + spacing * ends), upper])
         stops: Floats = np.asarray(below + spacing * np.union1d(finer, ends), dtype=np.float64)
-        return cls(edges, stops, atoms=False)
+        points = None
+        if group == 1:
+            points = np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)
+        return cls(edges, stops, atoms=False, points=points)
 
     @property
     def home(self) -> Any:
@@ -83,26 +87,21 @@ class Cells:
     def count(self, outputs: Any, counts: Any = None) -> Floats:
         """Count the answers in every cell of answers; an iterator gives them in chunks."""
         total = np.zeros(len(self.cuts) + 1)
-        for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
-            answers = _check.public_values(outputs=chunk).ravel()
-            times = None if counts is None else _times(counts, answers.size)
-            for start in range(0, answers.size, _BLOCK):
-                block = answers[start : start + _BLOCK]
-                if block.min() < self.edges[0] or block.max() > self.edges[-1]:
-                    ends = f"{short(self.edges[0])} and {short(self.edges[-1])}"
-                    raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
-                cell = np.searchsorted(self.cuts, block)
-                weight = None if times is None else times[start : start + _BLOCK]
-                total += np.bincount(cell, weight, total.size)
-        if total.sum() < 1:
-            raise ArgumentError("outputs must hold at least one answer.")
+        for block, times in blocks(outputs, counts, (self.edges[0], self.edges[-1])):
+            self.add(total, block, times)
         return total
+
+    def add(self, total: Floats, block: Floats, times: Floats | None) -> None:
+        """Add answers, each as often as `times` says, to the number in every cell of answers."""
+        total += np.bincount(np.searchsorted(self.cuts, block), times, total.size)
 
     def response(self, mechanism: Mechanism) -> Floats:
         """Return the probability of every cell of answers, averaged over a cell of true values.
 
         The outermost nodes are the bounds: with little noise only a bound is ever answered by it.
         """
+        if self.points is not None:
+            return self.probabilities(mechanism, self.points)
         nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
         nodes[0, 0], nodes[-1, -1] = self.edges[0], self.edges[-1]
         each = [self.probabilities(mechanism, column) for column in nodes.T]
@@ -116,6 +115,34 @@ class Cells:
         if self.atoms:
             upto[:, -2] = 1 - mechanism.mass_at_bounds(values)[1]
         return np.maximum(np.diff(upto, axis=1), 0.0)
+
+
+def blocks(
+    outputs: Any, counts: Any, bounds: tuple[float, float]
+) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield checked answers in blocks, with their counts; an iterator gives them in chunks.
+
+    Examples
+    --------
+    >>> [
+    ...     (block.tolist(), times)
+    ...     for block, times in blocks(iter([[1.0], [2.0, 3.0]]), None, (0, 9))
+    ... ]
+    [([1.0], None), ([2.0, 3.0], None)]
+    """
+    seen = 0.0
+    for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
+        answers = _check.public_values(outputs=chunk).ravel()
+        times = None if counts is None else _times(counts, answers.size)
+        seen += answers.size if times is None else float(times.sum())
+        for start in range(0, answers.size, _BLOCK):
+            block = answers[start : start + _BLOCK]
+            if block.min() < bounds[0] or block.max() > bounds[1]:
+                ends = f"{short(bounds[0])} and {short(bounds[1])}"
+                raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
+            yield block, None if times is None else times[start : start + _BLOCK]
+    if seen < 1:
+        raise ArgumentError("outputs must hold at least one answer.")
 
 
 def _times(counts: Any, size: int) -> Floats:

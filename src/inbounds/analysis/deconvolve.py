@@ -8,181 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._extra import optional
-from inbounds._table import Printed, Table
-from inbounds._types import Floats, Number, Numbers, Vector
-from inbounds.analysis.cells import Cells
-from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.mechanisms.distribution import like
+from inbounds._types import Floats, Numbers
+from inbounds.analysis.cells import Cells, blocks
+from inbounds.analysis.deconvolution import Deconvolution, whole
+from inbounds.analysis.mean import Reader
+from inbounds.errors import ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.response import bending, fit
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["Deconvolution", "deconvolve"]
 
 _FINEST = 1 << 12  # bins: their matrix grows with the square
 _MANY = 1 << 20
-_QUICK = 1000  # resampled columns whose intervals are shown
-Statistic = Literal["mean", "variance", "median"] | float
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Deconvolution(Printed):
-    """A distribution of true values: `weights` on the cells between `edges`, even within a cell.
-
-    Attributes
-    ----------
-    mechanism
-        What the answers came from.
-    edges, weights
-        Cells of true values and their shares, which sum to one.
-    private
-        Shares of the answers themselves in the same cells, for comparison.
-    count
-        How many answers were read.
-    gap
-        Nats by which the objective of another distribution could be higher, at most.
-    replicates
-        Weights recovered from resampled answers, one row each: the bootstrap.
-    """
-
-    mechanism: Mechanism
-    edges: Floats
-    weights: Floats
-    private: Floats
-    count: int
-    gap: float
-    replicates: Floats
-
-    @property
-    def values(self) -> Floats:
-        """The middles of the cells."""
-        middles: Floats = (self.edges[1:] + self.edges[:-1]) / 2
-        return middles
-
-    @property
-    def mean(self) -> float:
-        """The mean of the true values."""
-        return float(self._statistic("mean", self.weights))
-
-    @property
-    def variance(self) -> float:
-        """The variance of the true values, that within cells included."""
-        return float(self._statistic("variance", self.weights))
-
-    @overload
-    def cdf(self, x: Number) -> float: ...
-    @overload
-    def cdf(self, x: Numbers) -> Floats: ...
-    def cdf(self, x: Any) -> Any:
-        """Return the share of true values that are at most `x`."""
-        return like(np.interp(_check.public_values(x=x), self.edges, _cumulative(self.weights)))
-
-    @overload
-    def quantile(self, q: Number) -> float: ...
-    @overload
-    def quantile(self, q: Numbers) -> Floats: ...
-    def quantile(self, q: Any) -> Any:
-        """Return the value that a share `q` of the true values does not exceed."""
-        return like(self._quantile(_levels(q), self.weights))
-
-    def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
-        """Return the shares of the true values in `bins`, a number of them or edges, and edges.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
-        >>> result = deconvolve(m.release([0.1] * 500 + [0.7] * 500), m, bootstrap=0)
-        >>> shares, edges = result.histogram(2)
-        >>> edges.tolist(), bool(0.2 < shares[0] < 0.8)
-        ([0.0, 0.5, 1.0], True)
-        """
-        if isinstance(bins, int | np.integer):
-            bins = np.linspace(self.edges[0], self.edges[-1], _whole(2, _MANY, bins=bins) + 1)
-        edges = _check.public_values(bins=bins)
-        return np.diff(self.cdf(edges)), edges
-
-    def standard_error(self, statistic: Statistic) -> float:
-        """Return the standard deviation of a statistic over the bootstrap; see `interval`."""
-        return float(np.std(self._resampled(statistic), ddof=1))
-
-    def interval(self, statistic: Statistic, level: float) -> tuple[float, float]:
-        """Return the central bootstrap interval of a statistic.
-
-        It speaks of chance in the noise and in who is in the table, not of the bias of smoothing.
-
-        Parameters
-        ----------
-        statistic
-            "mean", "variance", "median", or a number between 0 and 1: that quantile.
-        level
-            Share of the bootstrap inside.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
-        >>> result = deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=50)
-        >>> low, high = result.interval("mean", 0.95)
-        >>> 0 < low < result.mean < high < 1
-        True
-        """
-        level = _check.within(0, 1, level=level)
-        ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
-        return float(ends[0]), float(ends[1])
-
-    def plot(self, raw: Numbers | None = None) -> Figure:
-        """Draw the answers and the distribution behind them; needs matplotlib.
-
-        `raw` are the true values, for a demonstration. A figure that shows them is not private.
-        """
-        from inbounds.plots.deconvolution import deconvolution_figure  # noqa: PLC0415 - optional
-
-        return deconvolution_figure(self, raw)
-
-    def _resampled(self, statistic: Statistic) -> Floats:
-        if len(self.replicates) < 2:
-            raise ArgumentError("Errors need a bootstrap.\nHint: deconvolve(..., bootstrap=200)")
-        return np.array([self._statistic(statistic, weights) for weights in self.replicates])
-
-    def _statistic(self, statistic: Statistic, weights: Floats) -> Any:
-        if not isinstance(statistic, str):
-            return self._quantile(_levels(statistic), weights)
-        name = _check.one_of(("mean", "variance", "median"), statistic=statistic)
-        if name == "median":
-            return self._quantile(np.asarray(0.5), weights)
-        mean = weights @ self.values
-        if name == "mean":
-            return mean
-        return weights @ ((self.values - mean) ** 2 + np.diff(self.edges) ** 2 / 12)
-
-    def _quantile(self, level: Floats, weights: Floats) -> Any:
-        return np.interp(level, _cumulative(weights), self.edges)
-
-    def _table(self) -> Table:
-        facts = [("mechanism", repr(self.mechanism)), ("outputs read", f"{self.count:,}")]
-        for name in ("mean", "median", "variance"):
-            text = f"{float(self._statistic(name, self.weights)):.6g}"
-            if 2 <= len(self.replicates) <= _QUICK:
-                low, high = self.interval(name, 0.95)
-                text += f" (95 % interval {low:.6g} to {high:.6g})"
-            facts.append((name, text))
-        facts += [
-            ("standard deviation", f"{self.variance**0.5:.6g}"),
-            ("cells", f"{len(self.weights)}, from {self.edges[0]:g} to {self.edges[-1]:g}"),
-            ("bootstrap", f"{len(self.replicates)} columns"),
-        ]
-        return Table.of_facts("Distribution of the true values", facts)
-
-    def __repr__(self) -> str:
-        shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"
-        return f"Deconvolution({self.mechanism!r}, count={self.count}, {shown})"
+_ATOM = 1.0  # nats that a point on a bound costs, with everybody on it
 
 
 def deconvolve(
@@ -203,8 +46,13 @@ def deconvolve(
     is a tenth of the box, whatever the number of answers, so that many answers outweigh it.
     It was chosen by measurement. Over 162 columns (ages, bell, exponential, uniform, two humps,
     spikes; 10³ to 10⁶ rows; epsilon 1 to 10 for the whole range; three mechanisms) the Wasserstein
-    distance to the truth is 8.4 for the answers themselves, 4.7 at ``smooth=0``, 2.1 at 1, 2.3 at
+    distance to the truth was 8.4 for the answers themselves, 4.7 at ``smooth=0``, 2.1 at 1, 2.3 at
     100, in years of 120. Columns of a few exact values are the exception: there 0 is best.
+
+    Values that lie exactly on a bound, as zeros often do, are no part of that curve: each bound may
+    hold any fraction by itself, at a price of `smooth` nats for all of it. On a box with at most
+    `bins` steps every step is a point. The mean does not come from the distribution at all: see
+    `Deconvolution.mean`. On a box with `step`, true values are taken to be on the steps.
 
     Parameters
     ----------
@@ -241,47 +89,67 @@ def deconvolve(
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
-    cells = Cells.of(mechanism, _whole(2, _FINEST, bins=bins))
+    cells = Cells.of(mechanism, whole(2, _FINEST, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
-    seen = cells.count(outputs, counts)
-    response = cells.response(mechanism)
-    penalty = smooth * bending(np.diff(cells.edges))
-    best = fit(response, seen, penalty)
-    draws = _resamples(seen, _whole(0, _MANY, bootstrap=bootstrap), rng)
-    replicates = [fit(response, d, penalty).weights for d in _tracked(draws, progress)]
-    private = np.bincount(cells.home, seen, len(best.weights)) / seen.sum()
+    seen, reader = np.zeros(len(cells.cuts) + 1), Reader(mechanism)
+    for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
+        cells.add(seen, block, times)
+        reader.add(block, times)
+    model = _Model.of(cells, mechanism, smooth)
+    best = model.fit(seen)
+    draws = _resamples(seen, whole(0, _MANY, bootstrap=bootstrap), rng)
+    again = [model.fit(draw) for draw in _tracked(draws, progress)]
+    size = len(cells.edges) - 1
     return Deconvolution(
         mechanism,
         cells.edges,
         best.weights,
-        private,
+        np.bincount(cells.home, seen, size) / seen.sum(),
         int(seen.sum()),
         best.gap,
-        np.array(replicates).reshape(-1, len(best.weights)),
+        np.array([one.weights for one in again]).reshape(-1, size),
+        best.atoms,
+        np.array([one.atoms for one in again]).reshape(-1, 2),
+        cells.points,
+        reader.read(),
     )
 
 
-def _cumulative(weights: Floats) -> Floats:
-    return np.append(0.0, np.minimum(np.cumsum(weights), 1.0))
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    weights: Floats
+    atoms: Floats
+    gap: float
 
 
-def _levels(q: Any) -> Floats:
-    level = _check.public_values(q=q)
-    if not ((level >= 0) & (level <= 1)).all():
-        raise ArgumentError("q must be between 0 and 1.")
-    return level
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What is maximised: the first and the last row are the bounds themselves, others cells."""
 
+    response: Floats
+    penalty: Floats
+    price: Floats
+    by_step: bool
 
-def _whole(least: int, most: int, **labelled: Any) -> int:
-    ((name, value),) = labelled.items()
-    number = _check.finite(**{name: value})
-    if number < least or number != int(number):
-        raise ArgumentError(
-            f"{name} must be a whole number of at least {least}, got {name}={value!r}."
-        )
-    if number > most:
-        raise ArgumentError(f"{name} must be at most {most}, got {name}={value!r}.")
-    return int(number)
+    @classmethod
+    def of(cls, cells: Cells, mechanism: Mechanism, smooth: float) -> _Model:
+        ends = cells.edges if cells.points is None else cells.points
+        at_bounds = cells.probabilities(mechanism, ends[[0, -1]])
+        response = np.vstack([at_bounds[:1], cells.response(mechanism), at_bounds[1:]])
+        widths = np.diff(cells.edges) if cells.points is None else np.ones(len(cells.points))
+        penalty = np.pad(smooth * bending(widths), 1)
+        price = np.zeros(len(response))
+        price[[0, -1]] = smooth * _ATOM
+        return cls(response, penalty, price, cells.points is not None)
+
+    def fit(self, counts: Floats) -> _Fitted:
+        best = fit(self.response, counts, self.penalty, self.price)
+        atoms, weights = best.weights[[0, -1]], best.weights[1:-1].copy()
+        weights[0] += atoms[0]
+        weights[-1] += atoms[1]
+        if self.by_step:
+            atoms = weights[[0, -1]]
+        return _Fitted(weights, atoms, best.gap)
 
 
 def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Floats:

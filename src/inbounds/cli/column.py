@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from inbounds import __version__, _json
 from inbounds.cli import arguments
@@ -165,6 +168,22 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
         "columns": [_facts(one) for one in columns],
         "nulls": nulls,
     }
+
+
+def warn_of_order(columns: list[Column], sorted_by: Collection[str]) -> None:
+    """Say on standard error which private columns the file says its rows are sorted by.
+
+    Examples
+    --------
+    >>> warn_of_order([], ["age"])
+    """
+    for one in columns:
+        if one.name in sorted_by:
+            typer.echo(
+                f"Warning: rows are sorted by the private column {one.name!r}, says the file: the "
+                "place of a row tells its value. Hint: --shuffle.",
+                err=True,
+            )
 
 
 def _facts(column: Column) -> dict[str, Any]:

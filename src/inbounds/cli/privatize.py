@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.column import Column, calibrated, describe
+from inbounds.cli.column import Column, calibrated, describe, warn_of_order
 from inbounds.cli.failure import InputError, UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
@@ -81,6 +81,14 @@ def privatize(
             help="Of a file whose name does not end in .csv, .parquet, .arrow or .feather.",
         ),
     ] = None,
+    shuffle: Annotated[
+        bool,
+        typer.Option(
+            "--shuffle",
+            help="Put rows into a random order, as the place of a row may tell its value. Holds "
+            "the whole table in memory.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT if it exists.")] = False,
     progress: Annotated[
         bool | None,
@@ -92,7 +100,9 @@ def privatize(
 
     [bold]--epsilon is for a whole row[/bold], all named columns together: what it costs a
     person to be in one row. Columns that are not named, and the number of
-    rows, are passed on as they are: they must not be secret. Running the
+    rows, are passed on as they are: they must not be secret. So is the
+    order of rows, which tells values where the table is sorted by them:
+    [bold]--shuffle[/bold] changes it. Running the
     command again on the same people is another release and costs as much.
 
     OUTPUT appears only once it is complete, and beside it the guarantee with
@@ -109,7 +119,7 @@ def privatize(
         _written(target, facts) as file,
     ):
         try:
-            _answer(opened, columns, file, forms[1], facts, progress=progress)
+            _answer(opened, columns, file, forms[1], facts, shuffle=shuffle, progress=progress)
         except BaseException:
             if facts["rows"] and not _is_held_back(target):
                 typer.echo(f"Stopped early. {statement(facts)}", err=True)
@@ -236,6 +246,7 @@ def _answer(
     form: Format,
     facts: dict[str, Any],
     *,
+    shuffle: bool,
     progress: bool | None,
 ) -> None:
     """Answer all rows, batch by batch, and count them before they leave."""
@@ -247,10 +258,18 @@ def _answer(
     def change(batch: Any) -> Any:
         return arrow.privatize_frame(batch, jobs)
 
+    def keep(batch: Any) -> Any:
+        return batch
+
+    batches, then = source.batches, change
+    if shuffle:
+        batches, then = arrow.shuffled_batches(map(change, source.batches), schema), keep
+    else:
+        warn_of_order(columns, source.sorted_by)
     with (
         _bar(source.rows, progress) as tell,
         file.writing(target, form, schema, [one.name for one in columns]) as write,
-        closing(file.passed_on(source.batches, change, write)) as counts,
+        closing(file.passed_on(batches, then, write)) as counts,
     ):
         for facts["rows"] in counts:
             tell(facts["rows"])

@@ -35,7 +35,10 @@ class Layout:
             raise UsageError(f"--column must be given once per coordinate, {self.width} in all.")
 
     def read(self, lines: Iterable[str], place: str = "line") -> Iterator[Row]:
-        """Yield one row of numbers a line. Blank lines may only be at the end.
+        """Yield one row of numbers a line. Blank lines may only be at the end of a wider table.
+
+        Where a row is one cell, a blank line is a row without a value, and refused even at the end:
+        as many rows come out as went in.
 
         Examples
         --------
@@ -55,6 +58,8 @@ class Layout:
                 header, where = len(cells), self._find(cells)
             elif len(cells) <= 1 and not "".join(cells).strip():
                 blank = blank or start
+                if (header or self.width) == 1:
+                    raise InputError(f"{place} {blank} is blank: every one must hold a value.")
             elif blank:
                 raise InputError(f"{place} {blank} is blank: every one must hold a value.")
             elif header is None:

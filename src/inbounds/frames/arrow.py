@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.metadata import bare_column, bare_schema
+from inbounds.frames.order import permutation
 
 with optional():
     import pyarrow as pa
@@ -15,8 +17,10 @@ _TYPES = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits 
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Replace columns of a table or record batch now, and of a reader's batches as they are read.
+
+    Metadata of the schema and of its fields is left out.
 
     Examples
     --------
@@ -27,14 +31,30 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     [DataType(double), DataType(string)]
     """
     places = locate(columns, frame.schema.names)
-    schema = frame.schema
+    schema = bare_schema(frame.schema, places)
     for i, column in places.items():
         field = schema.field(i)
         schema = schema.set(i, field.with_type(answer_type(column, field.type)))
     if isinstance(frame, pa.RecordBatchReader):
         batches = _answered_batches(frame, places, schema)
+        if shuffle:
+            batches = shuffled_batches(batches, schema)
         return pa.RecordBatchReader.from_batches(schema, batches)
-    return _replaced(frame, places, schema)
+    replaced = _replaced(frame, places, schema)
+    return replaced.take(permutation(replaced.num_rows)) if shuffle else replaced
+
+
+def shuffled_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+    """Hold all batches in memory, and yield their rows in a random order.
+
+    Examples
+    --------
+    >>> batch = pa.record_batch({"x": [1, 2, 3]})
+    >>> sorted(pa.Table.from_batches(shuffled_batches([batch], batch.schema))["x"].to_pylist())
+    [1, 2, 3]
+    """
+    table = pa.Table.from_batches(batches, schema)
+    yield from table.take(permutation(table.num_rows)).to_batches()
 
 
 def answer(column: Column, values: Any) -> Any:
@@ -68,9 +88,11 @@ def answer_type(column: Column, given: Any) -> Any:
 
 
 def _replaced(frame: Any, places: dict[int, Column], schema: Any) -> Any:
-    for i, column in places.items():
-        frame = frame.set_column(i, schema.field(i), answer(column, frame.column(i)))
-    return frame
+    columns = [
+        answer(places[i], frame.column(i)) if i in places else bare_column(frame.column(i), field)
+        for i, field in enumerate(schema)
+    ]
+    return type(frame).from_arrays(columns, schema=schema)
 
 
 def _answered_batches(reader: Any, places: dict[int, Column], schema: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import IO, Any
 
@@ -21,6 +21,7 @@ with optional():
 _BLOCK = 1 << 24  # bytes read together; types are inferred from the first of them
 _LONGEST_HEADER = 1 << 20
 _LONGEST_ROW = 1 << 26
+_TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # of lines: between them is a blank one
 _AROUND = np.frombuffer(b',\r\n"', np.uint8)  # what may stand beside a quote outside a cell
 _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
 
@@ -29,6 +30,10 @@ def read(
     stream: IO[bytes], numbers: Collection[str], *, typed: bool = False
 ) -> tuple[Any, Iterator[Any]]:
     r"""Return the schema of a CSV file with a header, and its record batches.
+
+    Below a header of one name every line is a row, and a blank one is a row whose value is missing:
+    whether somebody answered is never told by the number of rows. Below a longer header a blank
+    line is no row; it is refused, but for blank lines at the end of the file.
 
     Parameters
     ----------
@@ -44,6 +49,8 @@ def read(
     >>> schema, batches = read(io.BytesIO(b"age,zip\n41,007\n"), ["age"])
     >>> schema.types, next(batches).to_pylist()
     ([DataType(double), DataType(string)], [{'age': 41.0, 'zip': '007'}])
+    >>> next(read(io.BytesIO(b"age\n41\n\n7\n"), ["age"])[1])["age"].to_pylist()
+    [41.0, None, 7.0]
     """
     names = _header(stream)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
@@ -58,7 +65,8 @@ def read(
 def _tables(stream: IO[bytes], names: list[str], kinds: dict[str, Any]) -> Iterator[Any]:
     """Parse block after block; types that the first one does not tell are added to `kinds`."""
     rows = 0
-    for block in _blocks(stream):
+    blocks = _blocks(stream)
+    for block in blocks if len(names) == 1 else _without_blank_lines(blocks):
         table = _parsed(block, names, kinds, rows)
         if table is not None:
             found = {field.name: field.type for field in table.schema}
@@ -90,6 +98,37 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
             )
     if rest:
         yield _checked_quotes(rest, lines)
+
+
+def _without_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Refuse a blank line that another row comes after; Arrow would leave it out in silence."""
+    lines, first_blank = 0, None
+    for block in blocks:
+        if first_blank is None and (place := _blank_line(block)) is not None:
+            first_blank = lines + block.count(b"\n", 0, place) + 1
+            block_rest = block[place:]
+        else:
+            block_rest = block
+        if first_blank is not None and block_rest.strip(b"\r\n"):
+            raise ArgumentError(
+                f"line {first_blank} below the header must not be blank: every row must have as "
+                "many cells as the header."
+            )
+        lines += block.count(b"\n")
+        yield block
+
+
+def _blank_line(block: bytes) -> int | None:
+    """Return where the first blank line of a block begins; line ends in quotes do not count."""
+    if block[:1] not in (b"\n", b"\r") and not any(two in block for two in _TWO_ENDS):
+        return None
+    data = np.frombuffer(block, np.uint8)
+    inside = np.cumsum(data == ord('"')) % 2 == 1
+    ends = np.isin(data, np.frombuffer(b"\r\n", np.uint8)) & ~inside
+    before = np.concatenate([[True], ends[:-1]])
+    returns = np.concatenate([[False], ends[:-1] & (data[:-1] == ord("\r"))])
+    blank = np.flatnonzero(ends & before & ~((data == ord("\n")) & returns))
+    return int(blank[0]) if blank.size else None
 
 
 def _row_end(data: bytes) -> int:
@@ -134,7 +173,11 @@ def _parsed(block: bytes, names: list[str], kinds: dict[str, Any], rows: int) ->
             pa.BufferReader(block),
             # a single thread counts rows
             arrow_csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
-            arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
+            arrow_csv.ParseOptions(
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,  # otherwise they are rows
+                invalid_row_handler=refuse,
+            ),
             arrow_csv.ConvertOptions(column_types=kinds),
         )
     except pa.ArrowInvalid as error:

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames import arrow
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.order import random_keys
+
+with optional():
+    import pyarrow as pa
 
 _INTEGERS = {"TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32", "BIGINT": "int64"}
 _TYPES = {
@@ -20,7 +25,7 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a relation that replaces columns whenever it is run.
 
     Each column gets a function of its own on the relation's connection, which stays there until
@@ -57,7 +62,24 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
         )
         quoted = '"' + str(column.name).replace('"', '""') + '"'
         replaced.append(f"{name}({quoted}) AS {quoted}")
-    return frame.project(f"* REPLACE ({', '.join(replaced)})")
+    answered = frame.project(f"* REPLACE ({', '.join(replaced)})")
+    return _shuffled(answered, next(iter(places)), connection) if shuffle else answered
+
+
+def _shuffled(frame: Any, place: int, connection: Any) -> Any:
+    """Order rows by random words of our own: DuckDB's random() can be foreseen."""
+    name = f"inbounds_{secrets.token_hex(8)}"
+    connection.create_function(
+        name,
+        lambda values: pa.array(random_keys(len(values))),
+        [str(frame.types[place])],
+        "UBIGINT",
+        type="arrow",
+        null_handling="special",
+        side_effects=True,
+    )
+    quoted = '"' + frame.columns[place].replace('"', '""') + '"'
+    return frame.order(f"{name}({quoted})")
 
 
 def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:

@@ -43,11 +43,14 @@ class Source:
         Its rows, to be read once.
     rows
         How many there are, if the file tells.
+    sorted_by
+        Columns that the file says its rows are sorted by.
     """
 
     schema: Any
     batches: Iterator[Any]
     rows: int | None = None
+    sorted_by: frozenset[str] = frozenset()
 
 
 def format_of(path: Path, otherwise: str | None = None) -> Format:
@@ -91,7 +94,7 @@ def opened(
             source = (_parquet if form == "parquet" else _arrow)(path, file, stack)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(form, error) from None
-        yield Source(source.schema, _explained(source.batches, form), source.rows)
+        yield Source(source.schema, _explained(source.batches, form), source.rows, source.sorted_by)
 
 
 def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
@@ -102,7 +105,15 @@ def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
     groups = (facts.row_group(i) for i in range(facts.num_row_groups))
     size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)
     rows = min(max(_BYTES // max(size, 1), _FEWEST), _MOST)
-    return Source(file.schema_arrow, file.iter_batches(batch_size=rows), facts.num_rows)
+    batches = file.iter_batches(batch_size=rows)
+    return Source(file.schema_arrow, batches, facts.num_rows, _sorted_by(facts))
+
+
+def _sorted_by(facts: Any) -> frozenset[str]:
+    """Return the first column that row groups are sorted by, as the file says."""
+    groups = (facts.row_group(i) for i in range(facts.num_row_groups))
+    first = {g.sorting_columns[0].column_index for g in groups if g.sorting_columns}
+    return frozenset(facts.schema.column(i).path for i in first)
 
 
 def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:

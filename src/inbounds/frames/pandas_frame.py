@@ -9,13 +9,17 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, wrong_type
+from inbounds.frames.order import permutation
 
 with optional():
     import pandas as pd
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as pandas means it.
+
+    `attrs`, and what a subclass carries along in `_metadata`, are left out. Other columns are
+    copied: pandas keeps columns of a type in one array, with the true values beside them.
 
     Examples
     --------
@@ -26,10 +30,16 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     ['a', 'b']
     """
     places = locate(columns, frame.columns)
-    copy = frame.copy(deep=False)
-    for i, column in places.items():
-        copy.isetitem(i, answer(column, frame.iloc[:, i]))
-    return copy
+    others = [i for i in range(frame.shape[1]) if i not in places]
+    copy = frame.iloc[:, others].copy(deep=True)
+    copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
+    for i in sorted(places):
+        copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
+    copy.columns = frame.columns
+    copy.attrs = {}
+    for name in copy._metadata:
+        copy.__dict__.pop(name, None)
+    return copy.iloc[permutation(len(copy))].reset_index(drop=True) if shuffle else copy
 
 
 def answer(column: Column, series: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.order import permutation, warn_if_sorted
 
 with optional():
     import polars as pl
@@ -17,7 +18,7 @@ _TYPES = {
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Replace columns of a data frame now, and of a lazy frame whenever it is collected.
 
     The step of a lazy plan is one function from frames to frames. As an expression, Polars would
@@ -37,13 +38,15 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     for column in places.values():
         schema[str(column.name)] = _answer_type(column, schema[str(column.name)])
     if isinstance(frame, pl.DataFrame):
-        return _replaced(frame, places)
+        if not shuffle:
+            warn_if_sorted(c.name for i, c in places.items() if _is_sorted(frame.to_series(i)))
+        return _replaced(frame, places, shuffle=shuffle)
     return frame.map_batches(
-        lambda batch: _replaced(batch, places),
+        lambda batch: _replaced(batch, places, shuffle=shuffle),
         predicate_pushdown=False,
         projection_pushdown=False,
-        slice_pushdown=True,
-        streamable=True,
+        slice_pushdown=not shuffle,
+        streamable=not shuffle,
         schema=schema,
     )
 
@@ -70,5 +73,12 @@ def _answer_type(column: Column, given: Any) -> Any:
     return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
 
 
-def _replaced(frame: pl.DataFrame, places: dict[int, Column]) -> pl.DataFrame:
-    return frame.with_columns([answer(column, frame.to_series(i)) for i, column in places.items()])
+def _is_sorted(series: pl.Series) -> bool:
+    """Say what the series carries as a flag; its values are not looked at."""
+    return len(series) > 1 and any(series.flags[name] for name in ("SORTED_ASC", "SORTED_DESC"))
+
+
+def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
+    answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
+    replaced = frame.with_columns(answers)
+    return replaced[permutation(len(replaced))] if shuffle else replaced

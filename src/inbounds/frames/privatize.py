@@ -26,7 +26,11 @@ _ENGINES = {
 
 
 def privatize(
-    frame: Frame, mechanisms: Mapping[Any, Mechanism], *, nulls: Nulls = "error"
+    frame: Frame,
+    mechanisms: Mapping[Any, Mechanism],
+    *,
+    nulls: Nulls = "error",
+    shuffle: bool = False,
 ) -> Frame:
     """Replace every value in some columns by a private one, before the data leaves its owner.
 
@@ -45,6 +49,13 @@ def privatize(
     nulls
         What to do where a value is missing. ``"error"``: refuse. ``"keep"``: leave it missing.
         ``"uniform"``: answer as if the person had reported a number drawn uniformly from the box.
+    shuffle
+        Whether to put the rows into a random order, drawn from the operating system; a pandas index
+        is replaced by a new one. Lazy frames are held in memory for it when they run. **The order
+        of rows is published as it is otherwise**: in a table that is sorted by a private column, or
+        was filled in an order that has to do with it, the place of a row tells its value whatever
+        the noise. A `RowOrderWarning` is given only where the frame itself says that it is sorted,
+        since looking at the data would tell.
 
     Guarantees
     ----------
@@ -83,7 +94,11 @@ def privatize(
     _check.one_of(("error", "keep", "uniform"), nulls=nulls)
     columns = _columns(mechanisms, nulls)
     module = importlib.import_module(f"inbounds.frames.{_engine(frame)}")
-    result: Frame = module.privatize_frame(frame, columns)
+    if not isinstance(shuffle, bool):
+        raise ArgumentTypeError(
+            f"shuffle must be True or False, got shuffle={_check.quoted(shuffle)}."
+        )
+    result: Frame = module.privatize_frame(frame, columns, shuffle=shuffle)
     return result
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames import arrow
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.order import random_keys
 
 with optional():
-    from pyspark.sql.types import DoubleType, StructField, StructType
+    import pyarrow as pa
+    from pyspark.sql.types import ArrayType, DoubleType, LongType, MapType, StructField, StructType
 
 _TYPES = {
     "tinyint": "int8",
@@ -22,10 +27,11 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a data frame whose executors replace columns, batch by batch, whenever it is run.
 
     Nothing passes through the driver. Spark cannot look into the step, so no filter moves past it.
+    Metadata of fields is left out.
 
     Examples
     --------
@@ -33,20 +39,38 @@ def privatize_frame(frame: Any, columns: Sequence[Column]) -> Any:
     'privatize_frame'
     """
     places = locate(columns, frame.columns)
-    fields = list(frame.schema.fields)
+    fields = list(_bare(frame.schema).fields)
     for i, column in places.items():
         fields[i] = _answer_field(column, fields[i])
-    return frame.mapInArrow(_answering(places), StructType(fields))
+    if not shuffle:
+        return frame.mapInArrow(_answering(places), StructType(fields))
+    key = f"inbounds_{secrets.token_hex(8)}"
+    keyed = StructType([*fields, StructField(key, LongType(), False)])
+    return frame.mapInArrow(_answering(places, key), keyed).orderBy(key).drop(key)
 
 
 def _answer_field(column: Column, field: StructField) -> StructField:
     kept = column.keeps(number_type(column, field.dataType.simpleString(), _TYPES))
     kind = field.dataType if kept else DoubleType()
-    return StructField(field.name, kind, field.nullable, field.metadata)
+    return StructField(field.name, kind, field.nullable)
 
 
-def _answering(places: dict[int, Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what an executor runs; it knows columns by their place."""
+def _bare(kind: Any) -> Any:
+    """Return a type without the notes that its fields carry, however deep."""
+    if isinstance(kind, StructType):
+        fields = kind.fields
+        return StructType([StructField(f.name, _bare(f.dataType), f.nullable) for f in fields])
+    if isinstance(kind, ArrayType):
+        return ArrayType(_bare(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_bare(kind.keyType), _bare(kind.valueType), kind.valueContainsNull)
+    return kind
+
+
+def _answering(
+    places: dict[int, Column], key: str | None = None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return what an executor runs; it knows columns by their place. `key` gets random words."""
 
     def answer_batches(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
@@ -54,6 +78,9 @@ def _answering(places: dict[int, Column]) -> Callable[[Iterable[Any]], Iterator[
             for i, column in places.items():
                 answers = arrow.answer(column, batch.column(i))
                 answered = answered.set_column(i, batch.schema.field(i).name, answers)
+            if key is not None:
+                words = random_keys(batch.num_rows).view(np.int64)
+                answered = answered.append_column(key, pa.array(words))
             yield answered
 
     return answer_batches

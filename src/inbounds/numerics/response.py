@@ -24,12 +24,13 @@ class Fit:
     gap: float
 
 
-def fit(response: Floats, counts: Floats, penalty: Floats) -> Fit:
-    """Maximise F(w) = Σ counts·ln(w @ response) − ½ w @ penalty @ w over distributions w.
+def fit(response: Floats, counts: Floats, penalty: Floats, price: Floats | float = 0.0) -> Fit:
+    """Maximise F(w) = Σ counts·ln(w @ response) − ½ w @ penalty @ w − price @ w.
 
-    Newton's method on the conditions of optimality, with the bound w >= 0 tightened step by step
-    (a primal-dual interior point method). F is concave, so the maximum is global. Expectation
-    maximisation climbs the same hill, but needs thousands of steps where the noise is high.
+    The maximum is over distributions w. Newton's method on the conditions of optimality, with the
+    bound w >= 0 tightened step by step (a primal-dual interior point method). F is concave, so the
+    maximum is global. Expectation maximisation climbs the same hill, but needs thousands of steps
+    where the noise is high.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def fit(response: Floats, counts: Floats, penalty: Floats) -> Fit:
         How often each cell of answers was seen; at least one answer in all.
     penalty
         A positive semidefinite matrix; zeros for plain maximum likelihood.
+    price
+        What a unit of each weight costs, in nats.
 
     Examples
     --------
@@ -50,19 +53,19 @@ def fit(response: Floats, counts: Floats, penalty: Floats) -> Fit:
     seen = counts > 0
     total = float(counts.sum())
     response, share = response[:, seen], counts[seen] / total
-    penalty = penalty / total
+    penalty, price = penalty / total, price / total
     size = len(response)
     weights, slack, level = np.full(size, 1 / size), np.ones(size), 1.0
     best = Fit(weights, np.inf)
     for _ in range(_MOST_STEPS):
         ratio = response / (weights @ response)
-        slope = ratio @ share - penalty @ weights
+        slope = ratio @ share - penalty @ weights - price
         gap = total * max(0.0, float(slope.max() - slope @ weights))
         if gap < best.gap:
             best = Fit(weights, gap)
         if gap <= max(_ENOUGH, _ROUNDING * total):
             break
-        curvature = _weighted_square(ratio, share) + penalty
+        curvature = weighted_square(ratio, share) + penalty
         weights, slack, level = _step(slope, curvature, weights, slack, level)
     return best
 
@@ -110,8 +113,14 @@ def _step(
     return weights / weights.sum(), slack + reach * slack_step, level + reach * level_step
 
 
-def _weighted_square(matrix: Floats, weights: Floats) -> Floats:
-    """Return matrix · diag(weights) · matrixᵀ, in pieces that one thread does at once."""
+def weighted_square(matrix: Floats, weights: Floats) -> Floats:
+    """Return matrix · diag(weights) · matrixᵀ, in pieces that one thread does at once.
+
+    Examples
+    --------
+    >>> weighted_square(np.array([[1.0, 2.0]]), np.array([10.0, 1.0])).tolist()
+    [[14.0]]
+    """
     size, columns = matrix.shape
     width = max(1, _ONE_THREAD // size**2)
     result = np.zeros((size, size))

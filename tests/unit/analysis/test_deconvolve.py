@@ -1,6 +1,7 @@
 """Reading private columns: the maximum is the maximum, every input says the same, errors are ours.
 
-`inbounds.analysis.cells`, `inbounds.numerics.response` and `inbounds.data` are tested here too.
+`inbounds.analysis.cells`, `inbounds.analysis.deconvolution`, `inbounds.numerics.response` and
+`inbounds.data` are tested here too.
 """
 
 import io
@@ -114,13 +115,14 @@ def test_counts_far_beyond_any_table_still_converge() -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_responses_are_distributions_and_match_drawn_answers(mechanism: Mechanism) -> None:
-    """Uniform values in one cell of true values; chi-square at a false-alarm rate below 1e-6."""
+    """Uniform values in a cell, or its one step; chi-square at a false-alarm rate below 1e-6."""
     cells = Cells.of(mechanism, 8)
     response = cells.response(mechanism)
     assert response.sum(1) == pytest.approx(1, abs=1e-12)
     draws = 40_000
     for i in (0, len(response) - 1):
-        spread = np.linspace(cells.edges[i], cells.edges[i + 1], draws)
+        ends = cells.edges[i : i + 2] if cells.points is None else cells.points[[i, i]]
+        spread = np.linspace(*ends, draws)
         seen = cells.count(mechanism.release(spread, entropy=SeededEntropy(i)), None)
         expected = draws * response[i]
         kept = expected > 5
@@ -242,8 +244,9 @@ def test_the_bootstrap_repeats_with_its_seed_and_only_then() -> None:
         deconvolve(answers, MECHANISMS[0], bootstrap=30, rng=np.random.default_rng(seed))
         for seed in (1, 1, 2)
     )
-    assert first.interval("mean", 0.9) == second.interval("mean", 0.9)
-    assert first.interval("mean", 0.9) != third.interval("mean", 0.9)
+    assert first.interval("variance", 0.9) == second.interval("variance", 0.9)
+    assert first.interval("variance", 0.9) != third.interval("variance", 0.9)
+    assert first.interval("mean", 0.9) == third.interval("mean", 0.9)  # it needs none
     assert first.standard_error(0.5) == first.standard_error("median") > 0
     assert first.standard_error("variance") > 0
     wide, narrow = first.interval("mean", 0.95), first.interval("mean", 0.5)
@@ -309,8 +312,9 @@ def test_arguments_of_another_kind_are_refused() -> None:
 
 def test_errors_need_a_bootstrap_and_a_known_statistic() -> None:
     result = deconvolve([60.0], MECHANISMS[0], bootstrap=0)
-    with pytest.raises(ArgumentError, match="bootstrap=200"):
-        result.interval("mean", 0.95)
+    for statistic in ("variance", "median", 0.1):
+        with pytest.raises(ArgumentError, match="bootstrap=200"):
+            result.interval(statistic, 0.95)  # type: ignore[arg-type]
     some = deconvolve([60.0], MECHANISMS[0], bootstrap=2)
     with pytest.raises(ArgumentError, match="statistic must be one of"):
         some.standard_error("mode")  # type: ignore[arg-type]
@@ -330,12 +334,51 @@ def test_the_table_is_whole() -> None:
 
 
 @pytest.mark.parametrize("bootstrap", [0, 1, 20])
-def test_the_table_shows_intervals_where_there_is_a_bootstrap(bootstrap):
+def test_the_table_calls_only_the_interval_of_the_mean_one_of_95_percent(bootstrap):
     m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     result = deconvolve(m.release([0.1, 0.7] * 100), m, bootstrap=bootstrap)
     rows = dict(result._table().rows)
-    assert rows["mean"].startswith(f"{result.mean:.6g}")
-    assert ("95 %" in rows["mean"]) == (bootstrap == 20)
+    assert rows["mean"].startswith(f"{result.mean:.6g} (95 % interval ")
+    for name in ("median", "variance"):
+        assert "95 % interval" not in rows[name]
+        assert ("95 % of the bootstrap, smoothing left out" in rows[name]) == (bootstrap == 20)
     assert rows["outputs read"] == "200"
     assert "<caption" in result._repr_html_()
     assert "median" in str(result)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+def test_many_values_on_a_bound_are_found_there(mechanism: Mechanism) -> None:
+    low, high = float(mechanism.domain.lower), float(mechanism.domain.upper)
+    last = low + 9 if high == 10 else high
+    values = np.random.default_rng(6).choice(
+        [low, last, (low + last) / 2], 40_000, p=[0.6, 0.3, 0.1]
+    )
+    answers = mechanism.release(values, entropy=SeededEntropy(6))
+    result = deconvolve(answers, mechanism, bootstrap=0)
+    assert result.atoms == pytest.approx([0.6, 0.3], abs=0.12)
+    assert (result.atoms <= result.weights[[0, -1]] + 1e-12).all()
+    assert result.cdf(low) >= 0.45
+    assert result.quantile(0.3) == low
+    assert result.histogram(2)[0].sum() == pytest.approx(1)
+    assert result.histogram([low, last, high + 1] if last < high else [low, high])[0][0] > 0.6
+
+
+def test_a_step_of_few_is_a_point() -> None:
+    mechanism = ib.BoundedLaplace(ib.Box(0, 4, step=1), 4, scale=1.0)
+    values = np.repeat([0, 2, 4], [5000, 3000, 2000])
+    result = deconvolve(mechanism.release(values), mechanism, smooth=0, bootstrap=20)
+    assert result.values.tolist() == [0, 1, 2, 3, 4]
+    assert result.weights == pytest.approx([0.5, 0, 0.3, 0, 0.2], abs=0.08)
+    assert result.cdf([-0.5, 0, 0.5, 4]) == pytest.approx([0, 0.5, 0.5, 1], abs=0.08)
+    assert set(np.asarray(result.quantile([0.1, 0.7, 0.99])).tolist()) <= {0, 1, 2, 3, 4}
+    assert result.variance == pytest.approx(np.var(values), abs=0.4)
+
+
+def test_the_interval_of_the_mean_allows_for_its_bias() -> None:
+    mechanism = ib.BoundedLaplace(BOX, 120, scale=60.0)
+    result = deconvolve([0.0, 60.0, 120.0], mechanism, counts=[10**9] * 3, bootstrap=0)
+    low, high = result.interval("mean", 0.95)
+    bias = result._readings.bias  # type: ignore[union-attr]
+    assert bias > 4 * result.standard_error("mean")
+    assert (high - low) / 2 >= bias + 1.9 * result.standard_error("mean")

@@ -79,7 +79,7 @@ def test_a_file_is_read_and_a_file_written(tmp_path):
 
 @pytest.mark.parametrize("option", [[], ["--input", "-"]])
 def test_standard_input_is_read(option):
-    result = release(*SURE, *option, "--output", "-", input="3\r\n4\r\n\r\n")
+    result = release(*SURE, *option, "--output", "-", input="3\r\n4\r\n")
     assert numbers(result.stdout) == pytest.approx([3, 4], abs=0.1)
 
 

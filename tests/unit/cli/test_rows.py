@@ -20,7 +20,7 @@ def read(data, width=1, columns=()):
         b"\xef\xbb\xbf1\n-2.5\n",
         b" 1 \n\t-2.5e0\n",
         b'"1"\n"-2.5"\n',
-        b"+1.0\n-25e-1\n\n  \n\n",
+        b"+1.0\n-25e-1",
     ],
 )
 def test_numbers_are_read_whatever_the_ends_of_lines_and_marks(data):
@@ -47,7 +47,23 @@ def test_a_number_is_what_is_written_and_not_the_nearest_double(text):
 
 
 def test_nothing_is_read_from_nothing():
-    assert read(b"") == read(b"\n\n") == []
+    assert read(b"") == read(b"", 2) == read(b"\n\n", 2) == []
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b'""', b"  ", b"\n\n\n"])
+@pytest.mark.parametrize(("head", "columns"), [(b"", ()), (b"age\n", ("age",))])
+def test_a_blank_line_is_a_row_without_a_value_even_at_the_end(head, columns, end):
+    """If it were left out, the number of rows would tell who gave no value."""
+    line = 3 if columns else 2
+    with pytest.raises(InputError, match=rf"^line {line} is blank: every one must hold a value"):
+        read(head + b"1\n" + end, 1, columns)
+
+
+def test_blank_lines_at_the_end_of_a_wider_table_are_no_rows():
+    assert read(b"1,2\n\n  \n\n", 2) == [[1.0, 2.0]]
+    assert read(b"age,name\n41,Doe\n\n\r\n", 1, ["age"]) == [[41.0]]
+    with pytest.raises(InputError, match=r"^line 3 is blank"):
+        read(b"age,name\n41,Doe\n\n7,Roe\n", 1, ["age"])
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,38 @@ def test_a_header_alone_has_types_and_no_rows(text):
     assert table.schema.types == [pa.float64(), pa.string()]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "{end}"])
+def test_below_one_name_a_blank_line_is_a_row_without_a_value(end, last):
+    lines = ["age", "41", "", "7", "", "", '""', "5"]
+    text = end.join(lines) + last.format(end=end)
+    assert read(text)["age"].to_pylist() == [41, None, 7, None, None, None, 5]
+    assert read(f"age{end}{end}")["age"].to_pylist() == [None]
+    assert read(f"age{end}41{end}{end}")["age"].to_pylist() == [41, None]
+
+
+def test_what_is_missing_of_a_single_column_is_written_and_read_again():
+    table = read("age\n\n41\n\n")
+    assert written(table) == "age\n\n41\n\n"
+    assert read(written(table))["age"].to_pylist() == [None, 41, None]
+
+
+@pytest.mark.parametrize("size", [3, 7, 1 << 20])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_below_several_names_a_blank_line_is_refused_by_its_number(monkeypatch, end, size):
+    monkeypatch.setattr(csv_file, "_BLOCK", size)
+    message = refusal(f'age,x\n1,"a{end}{end}b"{end}{end}77,b\n')
+    line = 1 if end == "\r" else 4  # line feeds are counted
+    assert message.startswith(f"line {line} below the header must not be blank")
+
+
+@pytest.mark.parametrize("size", [3, 7, 1 << 20])
+def test_blank_lines_in_quotes_or_at_the_end_are_none(monkeypatch, size):
+    monkeypatch.setattr(csv_file, "_BLOCK", size)
+    table = read('age,x\n1,"a\n\nb"\n2,"\r\r"\n\n\r\n\n')
+    assert table.to_pylist() == [{"age": 1.0, "x": "a\n\nb"}, {"age": 2.0, "x": "\r\r"}]
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "\nage\n77\n", '"age\n77\n', b"\xff\xfea\x00g\x00e\x00\n77\n", "age\r77\r78\r"],
