@@ -7,13 +7,16 @@ Proofs: docs/proofs/interval.md, docs/proofs/box.md, docs/proofs/laplace.md.
 
 import math
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 from flint import arb, fmpq
 
 
-def exact(number: float | Fraction) -> fmpq:
+def exact(number: float | Fraction | np.integer[Any]) -> fmpq:
     """Return a double, an integer or a fraction as the rational number it is."""
-    return fmpq(*number.as_integer_ratio())
+    whole = int(number) if isinstance(number, np.integer) else number
+    return fmpq(*whole.as_integer_ratio())
 
 
 def loss(width: arb, change: arb, sigma: arb) -> arb:

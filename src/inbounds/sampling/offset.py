@@ -35,7 +35,7 @@ def doubles_hold(kind: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
         return kind.itemsize <= 8
     if kind.kind not in "iu":
         return False
-    return kind.itemsize < 8 or max(np.abs(lower).max(), np.abs(upper).max()) <= _EXACT
+    return kind.itemsize < 8 or bool(max(abs(lower).max(), abs(upper).max()) <= _EXACT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
