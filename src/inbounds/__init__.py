@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         InBoundsError,
         LedgerError,
         MissingPackageError,
+        RowOrderWarning,
         WeakGuaranteeWarning,
     )
     from inbounds.frames.privatize import privatize
@@ -66,6 +67,7 @@ __all__ = [
     "MissingPackageError",
     "PerCoordinate",
     "PrivacyLoss",
+    "RowOrderWarning",
     "WeakGuaranteeWarning",
     "audit",
     "calibrate",
@@ -93,6 +95,7 @@ _HOMES = {
         "InBoundsError",
         "LedgerError",
         "MissingPackageError",
+        "RowOrderWarning",
         "WeakGuaranteeWarning",
     ),
     "inbounds.frames.privatize": ("privatize",),

@@ -245,6 +245,7 @@ def packages() -> None:
     assert {ib.frames, ib.plots, ib.queries}
     assert issubclass(ib.MissingPackageError, ModuleNotFoundError)
     assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
+    assert issubclass(ib.RowOrderWarning, UserWarning)
 
 
 def command(*words: str) -> None:

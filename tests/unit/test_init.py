@@ -44,6 +44,7 @@ def test_the_public_names_are_these() -> None:
         "MissingPackageError",
         "PerCoordinate",
         "PrivacyLoss",
+        "RowOrderWarning",
         "WeakGuaranteeWarning",
         "audit",
         "calibrate",
