@@ -266,11 +266,9 @@ def _as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) -
 def _as_rationals(name: str, array: NDArray[Any]) -> NDArray[Any]:
     try:
         return _exact.rationals(array)
-    except _exact.TooFineError:
-        failed = "have at most 10,000 digits after the point"
     except Exception:  # as above
-        failed = "be numbers that can be read"
-    raise ArgumentError(f"{name} must {failed}.")
+        pass
+    raise ArgumentError(f"{name} must be numbers that can be read.")
 
 
 def _as_doubles(name: str, array: NDArray[Any]) -> Floats:

@@ -19,11 +19,7 @@ Rational = int | float | Fraction
 
 _BEYOND = 400  # decimal digits before the point that no double has
 _HUGE = 10**400
-_FINEST = 10_000  # decimal digits after the point that data may have
-
-
-class TooFineError(ValueError):
-    """A decimal has more digits after the point than can be worked with."""
+_FINEST = 10_000  # decimal digits after the point: what is left is below any sensitivity's margin
 
 
 def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
@@ -117,10 +113,12 @@ def _fraction(number: Decimal) -> Rational:
         return math.nan if number.is_nan() else float(number)
     if number and number.adjusted() >= _BEYOND:
         return -_HUGE if number < 0 else _HUGE
-    exponent = number.as_tuple().exponent
-    if number and isinstance(exponent, int) and exponent < -_FINEST:
-        raise TooFineError
-    return Fraction(number) if number else 0
+    sign, digits, exponent = number.as_tuple()
+    if not number or number.adjusted() < -_FINEST:
+        return 0
+    if isinstance(exponent, int) and exponent < -_FINEST:  # cut off, towards zero
+        number = Decimal((sign, digits[: exponent + _FINEST], -_FINEST))
+    return Fraction(number)
 
 
 def _is_double(number: Rational) -> bool:

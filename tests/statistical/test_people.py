@@ -57,10 +57,12 @@ def test_an_error_that_is_off_by_a_factor_of_two_is_noticed(errors, name, factor
     assert not 1 / FURTHEST < found / (factor * stated) < FURTHEST
 
 
-def test_the_ranking_is_the_measured_one(errors):
-    by_measure = min(errors, key=lambda name: errors[name][0])
-    best = ib.compare(BOX, 200_000, epsilon=1.0, people=PEOPLE).best().name
-    assert by_measure == best == "ClampedLaplace"
+def test_the_ranking_is_the_measured_one_as_far_as_chance_allows(errors):
+    """The two clamped mechanisms are 9 % apart, and the others 42 % and more from the best."""
+    ranked = ib.compare(BOX, 200_000, epsilon=1.0, people=PEOPLE).contenders
+    best, second, *_ = [c.name for c in ranked]
+    assert {best, second} == set(sorted(errors, key=lambda name: errors[name][0])[:2])
+    assert best == "ClampedLaplace"
 
 
 def test_the_false_alarm_rate_is_the_one_stated():

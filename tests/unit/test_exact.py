@@ -97,11 +97,14 @@ def test_decimals_beyond_all_doubles_stay_beyond_them_at_once() -> None:
     assert high > math.nextafter(math.inf, 0)
 
 
-def test_a_decimal_with_more_digits_than_can_be_worked_with_is_refused_without_a_value() -> None:
-    with pytest.raises(ArgumentError, match=r"^values must have at most 10,000 digits") as caught:
-        _check.private_array(values=[Decimal("7e-999999999"), 1])
-    assert "7" not in str(caught.value)
-    assert caught.value.__context__ is None
+def test_digits_that_no_sensitivity_could_tell_are_cut_off() -> None:
+    fine = Decimal("0." + "3" * 10_050)
+    cut = _exact.rationals(
+        np.array([fine, Decimal("1e-999999"), Decimal("-1e-10001")], dtype=object)
+    )
+    assert cut[0] == Fraction(Decimal("0." + "3" * 10_000))
+    assert abs(cut[0] - Fraction(fine)) < Fraction(1, 10**10_000)
+    assert cut[1:].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, Decimal("sNaN"), Decimal("-Infinity")])

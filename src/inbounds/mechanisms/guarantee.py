@@ -68,13 +68,13 @@ def check_guarantee(*, epsilon: object, delta: object, rho: object) -> Guarantee
     >>> check_guarantee(epsilon=1, delta=0, rho=None).is_pure
     True
     """
+    checked = _check.not_negative(delta=delta)
     if (epsilon is None) == (rho is None):
         got, hint = ("neither", "write epsilon=1.0, say") if epsilon is None else ("both", "")
         raise ArgumentTypeError(
             f"epsilon or rho must be given, one of the two, got {got}."
-            + (f"\nHint: {hint}{'; delta goes with epsilon' if delta else ''}." if hint else "")
+            + (f"\nHint: {hint}{'; delta goes with epsilon' if checked else ''}." if hint else "")
         )
-    checked = _check.not_negative(delta=delta)
     if rho is not None:
         if checked:
             raise ArgumentError(f"delta must be 0 beside rho, got delta={checked!r}.")
