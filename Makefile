@@ -48,7 +48,7 @@ clean: ## Remove environments, caches and build products
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment in stages: what the demo needs, what the tests need, what the benchmarks compare with. The
-# largest packages are unpacked beside others, which saves a third of the time; the last line sees to it that all
+# largest packages are unpacked beside others, to use two cores; the last line sees to it that all
 # are there. hatchling is pinned and comes before it, so that building this package fetches nothing.
 .venv/.demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { \
