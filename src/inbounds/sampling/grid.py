@@ -150,7 +150,10 @@ class Grid:
                 return numerators
             numbers = numerators / denominator
         numbers = np.minimum(numbers, self.upper)
-        return np.where(k == self.intervals, self.upper, numbers) if self.reaches_upper else numbers
+        if not self.reaches_upper:
+            return numbers
+        least = np.array([-np.inf, self.upper])  # looked up: a choice would take time by its answer
+        return np.maximum(numbers, least[(k == self.intervals).astype(np.intp)])
 
     def _plain_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.step is not None and self.spacing == _exact(self.step):
