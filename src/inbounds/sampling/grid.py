@@ -153,7 +153,7 @@ class Grid:
         if not self.reaches_upper:
             return numbers
         least = np.array([-np.inf, self.upper])  # looked up: a choice would take time by its answer
-        return np.maximum(numbers, least[(k == self.intervals).astype(np.intp)])
+        return np.asarray(np.maximum(numbers, least[(k == self.intervals).astype(np.intp)]))
 
     def _plain_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.step is not None and self.spacing == _exact(self.step):
