@@ -31,6 +31,7 @@ from inbounds import (
 )
 from inbounds.cli.app import app
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.queries import Query, stack
 
 FAR = 2**60  # doubles just above it are 256 apart
 FIRST, SECOND = FAR + 128, FAR + 129  # neighbours, whose doubles are 2⁶⁰ and 2⁶⁰ + 256
@@ -106,6 +107,15 @@ def test_no_mechanism_tells_integers_apart_that_differ_by_one(
     """False alarm: below 1e-6, as above."""
     first, second = (highs(mechanism, np.full(size, v), size) for v in (FIRST, SECOND))
     assert agree(first, second, size)
+
+
+@pytest.mark.parametrize("value", [FIRST, np.int64(FIRST), Decimal(FIRST), Fraction(FIRST)])
+def test_a_query_holds_integers_exactly_alone_and_stacked(value: Any) -> None:
+    alone = Query("time", value, BOX, 1)
+    vector = Query("times", [value, 0.5], Box([FAR, 0], [FAR + 2**30, 1]), 1)
+    together = stack([alone, Query("y", 0.5, Box(0, 1), 1)])
+    assert alone.value == FIRST
+    assert vector.value.tolist() == together.value.tolist() == [FIRST, 0.5]
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

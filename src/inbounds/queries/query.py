@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from inbounds import _check
+from inbounds import _check, _exact
 from inbounds._table import HasHtml, Table
 from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
@@ -28,7 +28,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         What is asked; one name per coordinate after `stack`.
     value
         The true answer. It is **private**: give it to a mechanism and to nobody else. Neither
-        `repr` nor any error shows it.
+        `repr` nor any error shows it. What is no double (a long integer, a decimal) is kept exactly.
     box
         Where answers live. It must follow from public knowledge, never from the data.
     sensitivity
@@ -76,7 +76,9 @@ class Query(HasHtml, Generic[ValueT_co]):
     ) -> None:
         if not isinstance(box, Box):
             raise ArgumentTypeError(f"box must be a Box, got {type(box).__name__}.")
-        checked = _check.private_values(value=value)
+        checked = _check.private_array(value=value)
+        if checked.dtype != np.float64:
+            checked = _exact.rationals(checked)
         if checked.shape != np.shape(box.lower):
             raise ArgumentError(
                 f"value must have one entry per coordinate of the box, got shape {checked.shape}."
@@ -124,7 +126,7 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
         np.hstack([query.box.upper for query in queries]),
         step=None if set(steps) == {None} else tuple(steps),
     )
-    values = np.hstack([query.value for query in queries])
+    values = np.hstack([np.asarray(query.value, dtype=object) for query in queries])
     bounds = PerCoordinate(np.hstack([_bounds(query) for query in queries]))
     return Query(tuple(names), values, box, bounds)
 
