@@ -77,6 +77,6 @@ def smallest_admissible(
 
 
 def _checked(larger: float, number: float, most: float) -> float:
-    if not number < larger <= most:  # false for what is not a number, too
+    if not number < larger <= min(most, _LARGEST):  # not for NaN either
         raise CertificateError(f"no number up to {most:g} could be proved to be enough.")
     return larger
