@@ -24,12 +24,14 @@ from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds.accounting import pld
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
 from inbounds.loss import PrivacyLoss
+from inbounds.numerics.search import smallest_admissible
 
 Curve = Callable[[float], float]
 Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
 _CLOSE = 1e-12  # relative: where the search for an epsilon stops
+_LARGEST = 2e9  # epsilon that is looked at
 _MOST = 10**15  # releases alike
 _UP = 1 + 2.0**-45  # covers the rounding of sums
 _SHOWN = (1e-6, 1e-9)  # deltas at which the table shows epsilon
@@ -222,14 +224,13 @@ def _check_delta(delta: object) -> float:
 
 def _least(curve: Curve, delta: float, start: float) -> float:
     """Return about the smallest epsilon where `curve` is at most `delta`, evaluated there."""
-    if curve(0.0) <= delta:
+
+    def enough(epsilon: float) -> bool:
+        return curve(epsilon) <= delta
+
+    if enough(0.0):
         return 0.0
-    low, high = 0.0, min(start, 1e3)
-    while curve(high) > delta:
-        if high > 1e9:
-            return math.inf
-        low, high = high, 2 * high
-    while high - low > _CLOSE * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if curve(middle) <= delta else (middle, high)
-    return high
+    try:
+        return smallest_admissible(enough, min(start, 1e3), tolerance=_CLOSE, most=_LARGEST)
+    except CertificateError:
+        return math.inf

@@ -28,6 +28,7 @@ from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.search import smallest_admissible
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
@@ -316,11 +317,10 @@ def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:
 
 def epsilon_at(mechanism: Mechanism, delta: float) -> float:
     """Return the smallest epsilon, to a relative 1e-6, that the mechanism gives at `delta`."""
-    high = mechanism.epsilon
-    if delta == 0 or mechanism.delta(0.0) <= delta:
-        return high if delta == 0 else 0.0
-    low = 0.0
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if mechanism.delta(middle) <= delta else (middle, high)
-    return high
+    if delta == 0:
+        return mechanism.epsilon
+
+    def enough(epsilon: float) -> bool:
+        return mechanism.delta(epsilon) <= delta
+
+    return 0.0 if enough(0.0) else smallest_admissible(enough, mechanism.epsilon, tolerance=1e-6)

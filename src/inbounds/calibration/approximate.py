@@ -16,8 +16,9 @@ from inbounds._types import Floats
 from inbounds.calibration import concentrated
 from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import divergence
+from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach
 
 __all__ = [
@@ -166,12 +167,13 @@ def rho_delta(rho: float, epsilon: float) -> float:
 
 def _enough(bound: Callable[[float], float], delta: float, start: float) -> float:
     """Return an argument near `start` whose bound is at most `delta`; only rounding is repaired."""
-    step = 2.0**-50
-    while bound(start) > delta:
-        if step > 1e6:
-            raise ArgumentError(f"delta must be larger for so small changes, got delta={delta!r}.")
-        start, step = start * (1 + step), 2 * step
-    return start
+    most = start * 2.0**192  # far beyond rounding
+    try:
+        return repaired(start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most)
+    except CertificateError:
+        raise ArgumentError(
+            f"delta must be larger for so small changes, got delta={delta!r}."
+        ) from None
 
 
 def _least(bound: Callable[[float], float], delta: float, top: float) -> float:

@@ -17,6 +17,7 @@ from scipy.special import erfcx
 
 from inbounds._types import Floats
 from inbounds.numerics import ball
+from inbounds.numerics.search import smallest_admissible
 from inbounds.sensitivity import Reach
 
 _MOST_BITS = 1 << 13
@@ -54,10 +55,7 @@ def _above(x: arb) -> arb:
 
 
 def interval_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
-    """Return the least sigma that gives (epsilon, delta), by bisection.
-
-    Only the value returned needs to be right, and it has been checked.
-    """
+    """Return the least sigma that gives (epsilon, delta)."""
     reach = Reach(np.array([change]), None, np.inf)
 
     def enough(sigma: float) -> bool:
@@ -65,16 +63,7 @@ def interval_sigma(width: float, change: float, epsilon: float, delta: float) ->
             return pure_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
         return interval_delta(width, change, sigma, epsilon) <= delta
 
-    high = change
-    while not enough(high):
-        high *= 2
-    low = high / 2
-    while enough(low):
-        low, high = low / 2, low
-    while high - low > 1e-14 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return smallest_admissible(enough, change, tolerance=1e-14)
 
 
 def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:

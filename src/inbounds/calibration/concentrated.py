@@ -16,6 +16,7 @@ from inbounds._types import Floats
 from inbounds.calibration.exact import pure_loss
 from inbounds.numerics import divergence
 from inbounds.numerics.partition import ROUNDING
+from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach
 
 _QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
@@ -64,8 +65,12 @@ def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Fl
     """
     scale = mu_upper_bound(widths, reach, shape) / math.sqrt(2 * rho)  # enough without truncation
     slope, before = -2.0, (0.0, 0.0)
+
+    def bound(scale: float) -> float:
+        return rho_upper_bound(widths, reach, scale * shape)
+
     for _ in range(60):
-        error = math.log(rho_upper_bound(widths, reach, scale * shape) / rho)
+        error = math.log(bound(scale) / rho)
         if -1e-12 <= error <= 0:
             break
         here = (math.log(scale), error)
@@ -73,9 +78,7 @@ def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Fl
             slope = min(-2.0, max(-4.0, (error - before[1]) / (here[0] - before[0])))
         before = here
         scale *= math.exp(-(error + 2e-13) / slope)
-    while rho_upper_bound(widths, reach, scale * shape) > rho:
-        scale *= 1 + 1e-13
-    return scale * shape
+    return repaired(scale, lambda scale: bound(scale) <= rho, step=1e-13) * shape
 
 
 def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float) -> float:

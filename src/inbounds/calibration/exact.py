@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from inbounds.calibration.waterfill import (
 from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
+from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach
 
 _REPRESENTATIVES = 1 << 11  # of a large problem, for a first guess
@@ -92,9 +94,9 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
         newton = -(error + _AIM) / slope
         step, slope_before = newton - bend / slope * newton * newton / 2, slope
         sigma *= math.exp(step)
-    while interval_epsilon(width, change, sigma) > epsilon:
-        sigma *= 1 + 2.0**-51
-    return sigma
+    return repaired(
+        sigma, lambda sigma: interval_epsilon(width, change, sigma) <= epsilon, step=2.0**-51
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,19 +180,18 @@ class _Problem:
             if found.epsilon <= epsilon and error >= -_ACCEPT:
                 return found
             scale *= math.exp(min(50.0, max(-50.0, -(error + _AIM) / found.slope)))
-        while found.epsilon > epsilon:  # rounding noise won: give way on the private side
-            scale *= 1 + 1e-13
-            found = self.evaluate(scale)
-        return found
+        return self._repaired(scale, epsilon, 1e-13)  # rounding noise won
 
     def _smallest_of_one(self, epsilon: float) -> _Evaluation:
         at = self.coordinates
         change = float(worst_change(at, self.shape).change[0])
         sigma = interval_sigma(float(at.width[0]), change, epsilon / float(at.count[0]))
-        found = self.evaluate(sigma / float(self.shape[0]))
-        while found.epsilon > epsilon:  # the division above may have rounded the other way
-            found = self.evaluate(found.scale * (1 + 2.0**-52))
-        return found
+        return self._repaired(sigma / float(self.shape[0]), epsilon, 2.0**-52)
+
+    def _repaired(self, scale: float, epsilon: float, step: float) -> _Evaluation:
+        evaluate = lru_cache(maxsize=1)(self.evaluate)
+        scale = repaired(scale, lambda scale: evaluate(scale).epsilon <= epsilon, step=step)
+        return evaluate(scale)
 
     def _first_guess(self, epsilon: float) -> float:
         if self.sketch is not None:

@@ -9,6 +9,7 @@ Proof: docs/proofs/laplace.md.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,6 +17,7 @@ from scipy.optimize import brentq
 from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
+from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # beyond so many scales a bound is not felt
@@ -137,15 +139,15 @@ def smallest_scale(
     if reach.order is not None:
         total = min(total, reach.radius / float(shape.min()))
 
+    @lru_cache(maxsize=1)
+    def loss(factor: float) -> PureLoss:
+        return pure_loss(widths, reach, factor * shape)
+
     def excess(log_factor: float) -> float:
-        scale = math.exp(log_factor) * shape
-        return math.log(pure_loss(widths, reach, scale).epsilon / epsilon)
+        return math.log(loss(math.exp(log_factor)).epsilon / epsilon)
 
     low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
     high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
-    scale = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50)) * shape
-    loss = pure_loss(widths, reach, scale)
-    while loss.epsilon > epsilon:
-        scale = scale * (1 + max(2.0**-52, 2 * (loss.epsilon / epsilon - 1)))
-        loss = pure_loss(widths, reach, scale)
-    return scale, loss
+    factor = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50))
+    factor = repaired(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
+    return factor * shape, loss(factor)

@@ -1,6 +1,7 @@
 """Which noise gives a pure epsilon, by each method and scaling."""
 
 import math
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,8 @@ from inbounds._types import Floats
 from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError
+from inbounds.numerics.partition import ROUNDING
+from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach, Sensitivity
 
 Method = Literal["exact", "paper", "liu"]
@@ -47,9 +50,11 @@ def sigma_for_epsilon(
         else:
             scale = liu.sigma(widths / unit, small, epsilon)
         sigma = np.full_like(widths, scale * unit)
-    loss = pure_loss(widths, reach, sigma)
-    while loss.epsilon > epsilon:  # only by rounding, where a method is (nearly) tight
-        larger = sigma * (1 + max(2.0**-50, math.log(loss.epsilon / epsilon)))
-        sigma = np.nextafter(larger, math.inf)  # the least doubles do not grow by a factor
-        loss = pure_loss(widths, reach, sigma)
-    return sigma, loss
+
+    @lru_cache(maxsize=1)
+    def loss(factor: float) -> PureLoss:
+        return pure_loss(widths, reach, factor * sigma)
+
+    # Only rounding is repaired, where a method is nearly tight; epsilon falls like 1/sigma².
+    factor = repaired(1.0, lambda factor: loss(factor).epsilon <= epsilon, step=ROUNDING / 2)
+    return factor * sigma, loss(factor)
