@@ -12,7 +12,7 @@ from inbounds._check import short
 from inbounds._entry import entry
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
-from inbounds._types import Number
+from inbounds._types import Floats, Number
 from inbounds.analysis.calibrate import (
     CRITERIA,
     Criterion,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare", "epsilon_at"]
+__all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
 
 MIDDLE = "middle of the box"
 """The row for an output that is the same whatever the data."""
@@ -146,7 +146,9 @@ class Comparison(Printed):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary for each mechanism, and one for the middle of the box."""
-        entries = [(c.name, c.mechanism._scale, c.error, c.epsilon) for c in self.contenders]
+        entries: list[tuple[str, float | Floats | None, Error, float]] = [
+            (c.name, c.mechanism.scale, c.error, c.epsilon) for c in self.contenders
+        ]
         entries.append((MIDDLE, None, self.baseline, 0.0))
         entries.sort(key=lambda entry: self._error(entry[2]))
         least = self._error(entries[0][2])
@@ -304,23 +306,11 @@ def _shown(number: float) -> str:
 def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
     if guarantee.rho is not None:
         return mechanism.epsilon
-    return min(guarantee.epsilon, epsilon_at(mechanism, guarantee.delta))
+    return min(guarantee.epsilon, mechanism.epsilon_at(guarantee.delta))
 
 
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:
     if liu is None or not isinstance(mechanism, BoundedGaussian):
         return None
-    mine, its = (float(np.mean(m._scales**2)) for m in (mechanism, liu))
+    mine, its = (float(np.mean(m.scales**2)) for m in (mechanism, liu))
     return 100 * (1 - mine / its)
-
-
-def epsilon_at(mechanism: Mechanism, delta: float) -> float:
-    """Return the smallest epsilon, to a relative 1e-6, that the mechanism gives at `delta`."""
-    high = mechanism.epsilon
-    if delta == 0 or mechanism.delta(0.0) <= delta:
-        return high if delta == 0 else 0.0
-    low = 0.0
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if mechanism.delta(middle) <= delta else (middle, high)
-    return high
