@@ -59,7 +59,7 @@ class BoundedLaplace(TruncatedMechanism):
     True
     """
 
-    scale: float | Floats = field()
+    scale: float | Floats = field()  # or the inherited property would be its default
 
     noise: ClassVar[Noise] = LAPLACE
 

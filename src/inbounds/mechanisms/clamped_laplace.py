@@ -52,7 +52,7 @@ class ClampedLaplace(Mechanism):
     True
     """
 
-    scale: float | Floats = field()
+    scale: float | Floats = field()  # or the inherited property would be its default
 
     noise: ClassVar[Noise] = LAPLACE
     _clamped: ClassVar[bool] = True

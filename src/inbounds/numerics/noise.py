@@ -80,10 +80,9 @@ class Noise(ABC):
 
     @abstractmethod
     def likelihood_weights(self, change: Floats, scales: Floats) -> Floats:
-        """Return what an output is multiplied with, about, to tell two values `change` apart.
+        """Return what the log-likelihood ratio multiplies each coordinate with, up to a factor.
 
-        Up to a factor, the derivative of the log-likelihood ratio in each coordinate of the output
-        at its steepest.
+        The ratio is that of two values `change` apart, where it is steepest.
         """
 
     # Truncated to bounds.

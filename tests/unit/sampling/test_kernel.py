@@ -370,7 +370,7 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
 
 
 def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> None:
-    setting = Setting("normal", 0.0, 1.0, 0.3)
+    setting = Setting(NORMAL, 0.0, 1.0, 0.3)
     _, many, _ = setting.plan.proposal(0.5, 0)
     assert TWO_32 % many > 0
     words = []
@@ -568,7 +568,7 @@ def test_a_place_is_never_computed_with_subnormal_numbers(lower: float, width: f
     upper = lower + width
     if not upper > lower:
         return
-    setting = Setting("normal", lower, upper, (upper - lower) / 3)
+    setting = Setting(NORMAL, lower, upper, (upper - lower) / 3)
     origin, per_width, least = (float(side[0]) for side in setting.plan.parameters[:3])
     assert origin == 0 or abs(origin) >= 2.0**-960
     share = numba.njit(kernel._share.py_func, error_model="numpy")
