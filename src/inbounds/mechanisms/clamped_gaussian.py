@@ -146,10 +146,7 @@ class ClampedGaussian(Mechanism):
     @property
     def gdp(self) -> float:
         """The mu of the Gaussian that was clamped: the largest l2 norm of a change over sigma."""
-        reach, scales = self.sensitivity.within(self.domain.widths), self.scales
-        if (scales == scales[0]).all():
-            return reach.diameter / float(scales[0]) * _UP
-        return largest_l2(reach, scales)
+        return largest_l2(self.sensitivity.within(self.domain.widths), self.scales)
 
     @property
     def rho(self) -> float:

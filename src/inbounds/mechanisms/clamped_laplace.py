@@ -101,7 +101,4 @@ class ClampedLaplace(Mechanism):
     @property
     def epsilon(self) -> float:
         """The pure epsilon this scale gives: the largest l1 norm of a change over the scale."""
-        reach, scales = self.sensitivity.within(self.domain.widths), self.scales
-        if (scales == scales[0]).all():
-            return reach.total / float(scales[0]) * _UP
-        return largest_l1(reach, scales)
+        return largest_l1(self.sensitivity.within(self.domain.widths), self.scales)
