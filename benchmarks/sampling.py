@@ -28,6 +28,7 @@ from scipy.stats import truncnorm
 import inbounds as ib
 from benchmarks.fresh import SIGMA
 from benchmarks.timing import Timing, duration, factor, judged, new_table, race
+from inbounds.numerics.laplace import LAPLACE
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
 
@@ -58,7 +59,7 @@ def _load_kernels() -> None:
 
 
 def _draw_laplace(values: Floats, scale: float) -> object:
-    sampler = Sampler("laplace", np.zeros(1), np.ones(1), np.array([scale]), steps=(None,))
+    sampler = Sampler(LAPLACE, np.zeros(1), np.ones(1), np.array([scale]), steps=(None,))
     return sampler.draw(values, SYSTEM)
 
 

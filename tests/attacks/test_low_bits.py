@@ -11,9 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds import BoundedGaussian, Box
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import Law, strips
+from inbounds.sampling.strips import strips
 
 from . import naive
 
@@ -99,7 +102,7 @@ VALUES_OF_ALL_KINDS = (
 @pytest.mark.parametrize("sigma", [1e-4, 0.1, 1.0, 1000.0])
 def test_every_answer_is_on_the_grid(value: float, sigma: float) -> None:
     """No false alarm: the grid is the same for every value."""
-    sampler = Sampler("normal", np.zeros(1), np.ones(1), np.array([sigma]), (None,))
+    sampler = Sampler(NORMAL, np.zeros(1), np.ones(1), np.array([sigma]), (None,))
     intervals = sampler.grid(0).intervals
     for size in (50, 20_000):
         index = sampler.draw(np.full(size, value), SYSTEM) * intervals
@@ -109,13 +112,13 @@ def test_every_answer_is_on_the_grid(value: float, sigma: float) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES_OF_ALL_KINDS)
-@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
 @pytest.mark.parametrize("clamped", [False, True])
 def test_every_value_reaches_every_point_of_a_coarse_grid(
-    law: Law, clamped: bool, value: float
+    noise: Noise, clamped: bool, value: float
 ) -> None:
     """False alarm below 1e-40: each point has a probability of at least 0.005 in 20 000 draws."""
-    sampler = Sampler(law, np.zeros(1), np.ones(1), np.ones(1), (1 / 32,), clamped)
+    sampler = Sampler(noise, np.zeros(1), np.ones(1), np.ones(1), (1 / 32,), clamped)
     drawn = sampler.draw(np.full(20_000, value), SYSTEM)
     assert np.array_equal(np.unique(drawn), np.arange(33) / 32)
 
@@ -139,17 +142,17 @@ class Script:
 
 
 @pytest.mark.parametrize("value", VALUES_OF_ALL_KINDS)
-@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 1000.0])
 def test_every_point_of_a_fine_grid_has_random_words_that_lead_to_it(
-    sigma: float, law: Law, value: float
+    sigma: float, noise: Noise, value: float
 ) -> None:
     """No false alarm: a pre-image of every grid point tried is written down, and gives it.
 
     The points are drawn at random, within four scales of the value (further out the density is
     too low for every strip's first words), the end points among them.
     """
-    sampler = Sampler(law, np.zeros(1), np.ones(1), np.array([sigma]), (None,))
+    sampler = Sampler(noise, np.zeros(1), np.ones(1), np.array([sigma]), (None,))
     intervals, size = sampler.grid(0).intervals, 8192
     reach = (max(0.0, value - 4 * sigma), min(1.0, value + 4 * sigma))
     first, last = (int(np.ceil(reach[0] * intervals)), int(np.floor(reach[1] * intervals)))
@@ -161,7 +164,7 @@ def test_every_point_of_a_fine_grid_has_random_words_that_lead_to_it(
 
 def pre_images(sampler: Sampler, value: float, answers: Floats) -> NDArray[np.uint64]:
     """Return words whose trial accepts each answer: the strip, V = 0, and the place in it."""
-    scale, table = float(sampler.scale[0]), strips(sampler.law)
+    scale, table = float(sampler.scale[0]), strips(sampler.noise)
     first, many, _ = sampler._plan.proposal(value, 0)
     nudge = 0.25 / sampler.grid(0).intervals  # into the box: half of an end point's cell is outside
     z = (np.clip(answers, nudge, 1 - nudge) - value) / scale

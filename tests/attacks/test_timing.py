@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from inbounds import BoundedGaussian, BoundedLaplace, Box, ClampedGaussian, ClampedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM, SystemEntropy
 from inbounds.sampling.kernel import REFUSED, loops
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import Law, strips
+from inbounds.sampling.strips import strips
 
 from . import naive
 
@@ -173,49 +176,53 @@ VALUES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 EVEN = 0.003  # how much the chance of another trial may depend on the value
 
 
-def sampler(law: Law, sigma: float, equal_time: bool) -> Sampler:
-    return Sampler(law, np.zeros(1), np.ones(1), np.array([sigma]), (None,), equal_time=equal_time)
+def sampler(noise: Noise, sigma: float, equal_time: bool) -> Sampler:
+    return Sampler(
+        noise, np.zeros(1), np.ones(1), np.array([sigma]), (None,), equal_time=equal_time
+    )
 
 
-def acceptance(law: Law, sigma: float, value: float, *, equal_time: bool = True) -> float:
+def acceptance(noise: Noise, sigma: float, value: float, *, equal_time: bool = True) -> float:
     """Return the chance that a trial is accepted, from the strips and the thinning in use."""
-    first, many, thin = sampler(law, sigma, equal_time)._plan.proposal(value, 0)
+    first, many, thin = sampler(noise, sigma, equal_time)._plan.proposal(value, 0)
     with ctx.workprec(100):
         left, right = arb(value) / arb(sigma), (1 - arb(value)) / arb(sigma)
-        if law == "normal":
+        if noise == NORMAL:
             root = arb(2).sqrt()
             mass = (arb.pi() / 2).sqrt() * ((left / root).erf() + (right / root).erf())
         else:
             mass = 2 - (-left).exp() - (-right).exp()
-        share = strips(law).height * mass / many if many else mass * arb(sigma)
-    assert not many or 0 <= first < first + many <= strips(law).count
+        share = strips(noise).height * mass / many if many else mass * arb(sigma)
+    assert not many or 0 <= first < first + many <= strips(noise).count
     return float(share) * thin
 
 
-def spread(law: Law, sigma: float, *, equal_time: bool) -> float:
-    chances = [acceptance(law, sigma, value, equal_time=equal_time) for value in VALUES]
+def spread(noise: Noise, sigma: float, *, equal_time: bool) -> float:
+    chances = [acceptance(noise, sigma, value, equal_time=equal_time) for value in VALUES]
     return max(chances) - min(chances)
 
 
-@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
 @pytest.mark.parametrize("sigma", np.geomspace(1e-3, 1e3, 49).tolist())
-def test_the_chance_of_another_trial_hardly_depends_on_the_value(sigma: float, law: Law) -> None:
+def test_the_chance_of_another_trial_hardly_depends_on_the_value(
+    sigma: float, noise: Noise
+) -> None:
     """No false alarm: the chances are computed, not measured."""
-    assert spread(law, sigma, equal_time=True) < EVEN
+    assert spread(noise, sigma, equal_time=True) < EVEN
 
 
-@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
 @pytest.mark.parametrize("sigma", [0.1, 3.0])
-def test_the_chance_depends_on_the_value_if_time_may_tell(sigma: float, law: Law) -> None:
+def test_the_chance_depends_on_the_value_if_time_may_tell(sigma: float, noise: Noise) -> None:
     """No false alarm: the chances are computed. Shows that the test above can fail."""
-    assert spread(law, sigma, equal_time=False) > 2 * EVEN
+    assert spread(noise, sigma, equal_time=False) > 2 * EVEN
 
 
 @pytest.mark.parametrize("equal_time", [True, False])
-@pytest.mark.parametrize("law", ["normal", "laplace"])
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 3.0, 30.0])
 def test_the_kernel_refuses_as_many_trials_as_computed(
-    sigma: float, law: Law, equal_time: bool
+    sigma: float, noise: Noise, equal_time: bool
 ) -> None:
     """False alarm: 6e-7 for each value: five standard deviations of 10⁶ trials.
 
@@ -223,8 +230,8 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
     """
     for value in (0.0, 0.5, 0.1):
         trials, refused = 0, 0
-        plan = sampler(law, sigma, equal_time)._plan
-        attempt = loops(law, bool(plan.narrow[0]), False)[0]
+        plan = sampler(noise, sigma, equal_time)._plan
+        attempt = loops(noise, bool(plan.narrow[0]), False)[0]
         found, values = np.empty(1 << 17), np.full(1 << 17, value)
         pending = np.empty(found.size, np.intp)
         for _ in range(8):
@@ -232,7 +239,7 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
             attempt(words, values, *plan.parameters, 0.0, found, pending)
             trials += found.size
             refused += int((found == REFUSED).sum())
-        chance = 1 - acceptance(law, sigma, value, equal_time=equal_time)
+        chance = 1 - acceptance(noise, sigma, value, equal_time=equal_time)
         noise = np.sqrt(chance * (1 - chance) / trials)
         assert abs(refused / trials - chance) < 5 * noise + 1e-5
 

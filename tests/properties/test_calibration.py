@@ -15,12 +15,14 @@ from scipy.special import erf
 
 import inbounds as ib
 from inbounds.numerics import ball
+from inbounds.numerics.normal import NORMAL
 
 # Guarantees of every strength are tried.
 pytestmark = pytest.mark.filterwarnings("ignore::inbounds.errors.WeakGuaranteeWarning")
 
 SLACK = 1e-13  # calibration stops within 3e-14 of the request
 SCALINGS = ("isotropic", "width")
+NOISY = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)
 KINDS = ("L2", "L1", "LInf", "PerCoordinate", "L2 & PerCoordinate", "L1 & PerCoordinate")
 
 
@@ -169,7 +171,7 @@ def proved_epsilon_from_below(problem: Problem, sigma: Any) -> arb:
             if not norm <= arb(problem.radius):
                 changes = [change * arb(problem.radius) / norm for change in changes]
         columns = zip(widths, changes, sigmas.tolist(), strict=True)
-        return sum((ball.loss(w, c, arb(scale)) for w, c, scale in columns), arb(0))
+        return sum((NORMAL.loss(w, c, arb(scale)) for w, c, scale in columns), arb(0))
 
 
 def min_of(change: arb, width: arb, cap: float) -> arb:
@@ -349,6 +351,19 @@ def test_more_sensitivity_never_lowers_sigma(problem: Problem, factor: float) ->
         problem, radius=problem.radius * factor, caps=tuple(c * factor for c in problem.caps)
     )
     assert more.calibrated().sigma >= problem.calibrated().sigma * (1 - SLACK)
+
+
+@settings(max_examples=40)
+@given(problems(dimensions=(1, 2)), st.sampled_from(NOISY), powers_of_ten(-9, -1))
+def test_epsilon_at_a_delta_is_the_smallest_that_holds(
+    problem: Problem, kind: Any, delta: float
+) -> None:
+    mechanism = kind(problem.box, problem.sensitivity, max(problem.box.widths) / 3)
+    epsilon = mechanism.epsilon_at(delta)
+    assert mechanism.delta(epsilon) <= delta
+    if epsilon > 0:
+        assert mechanism.delta(epsilon * (1 - 1e-5)) > delta
+    assert mechanism.epsilon_at(0) == mechanism.epsilon >= epsilon
 
 
 @settings(max_examples=60)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from inbounds import _check
 from inbounds.mechanisms.column import open_column
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.sampler import Sampler
 
 Pair = list[Any]
@@ -62,7 +63,7 @@ def boxes(draw: st.DrawFn) -> tuple[float, float]:
 
 def numbers_used(values: Any, box: tuple[float, float], count: int) -> list[tuple[Any, float]]:
     """Return the exact numbers that oracle and `refine` work with, and the kernel's distances."""
-    sampler = Sampler("normal", *(np.array([end]) for end in box), np.ones(1), (None,))
+    sampler = Sampler(NORMAL, *(np.array([end]) for end in box), np.ones(1), (None,))
     column = open_column(values)
     flat = _check.private_array(values=column[0] if column else values).reshape(-1)
     block = sampler._reader(flat.dtype)(flat, np.zeros(1, np.intp))

@@ -17,6 +17,7 @@ from scipy.stats import chi2
 
 from inbounds._types import Floats
 from inbounds.numerics import ball
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.sampler import Sampler
 
@@ -67,7 +68,7 @@ class Cells:
         s, j = self.sampler, self.coordinate
         scale = s.scale[j]
         ends = np.array([s.lower[j] - self.value, s.upper[j] - self.value]) / scale
-        normal = s.law == "normal"
+        normal = s.noise == NORMAL
         low, high = (0.0, 1.0) if s.clamped else (ndtr(ends) if normal else _laplace_below(ends))
         level = low + _LEVELS * (high - low)
         return self.value + scale * (ndtri(level) if normal else _laplace_quantile(level))
@@ -78,9 +79,9 @@ class Cells:
         lower, upper, centre, scale = (
             arb(ball.exact(number)) for number in (s.lower[j], s.upper[j], self.value, s.scale[j])
         )
-        if s.law == "normal" and not s.clamped:
+        if s.noise == NORMAL and not s.clamped:
             return ball.cumulative(x, lower, upper, centre, scale)
-        if s.law == "normal":
+        if s.noise == NORMAL:
             return (1 + ((x - centre) / (arb(2).sqrt() * scale)).erf()) / 2
         below, *ends = (_exact_laplace_below((y - centre) / scale) for y in (x, lower, upper))
         return below if s.clamped else (below - ends[0]) / (ends[1] - ends[0])

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import SMALL, Sampler
-from inbounds.sampling.strips import Law
 
 from .goodness import THRESHOLD, Cells, two_sample_p_value
 
@@ -23,18 +25,18 @@ VALUE = 0.3
 
 
 @pytest.mark.parametrize("clamped", [False, True], ids=["bounded", "clamped"])
-@pytest.mark.parametrize("law", ["normal", "laplace"])
-def test_kernel_and_short_sampler_agree(law: Law, clamped: bool) -> None:
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
+def test_kernel_and_short_sampler_agree(noise: Noise, clamped: bool) -> None:
     """False alarm: 1e-6 for each law; a kernel whose scale is 12 % wrong is told apart."""
     assert DRAWS >= SMALL, "fewer draws would not take the kernel"
-    right, wrong = p_values(law, clamped)
+    right, wrong = p_values(noise, clamped)
     assert right > THRESHOLD
     assert wrong < THRESHOLD
 
 
-def p_values(law: Law, clamped: bool) -> tuple[float, float]:
+def p_values(noise: Noise, clamped: bool) -> tuple[float, float]:
     """Compare the short sampler with the kernel, and with the kernel at a wrong scale."""
-    sampler = Sampler(law, np.zeros(1), np.ones(1), np.array([0.2]), (None,), clamped)
+    sampler = Sampler(noise, np.zeros(1), np.ones(1), np.array([0.2]), (None,), clamped)
     wrong = replace(sampler, scale=1.12 * sampler.scale)
     cells = Cells(sampler, 0, VALUE, DRAWS)
     short = cells.count(drawn_by_the_short_sampler(sampler))
@@ -50,7 +52,7 @@ def drawn_by_the_kernel(sampler: Sampler) -> NDArray[np.float64]:
 def drawn_by_the_short_sampler(sampler: Sampler) -> NDArray[np.float64]:
     grid, scale = sampler.grid(0), float(sampler.scale[0])
     indices = (
-        reference.draw(VALUE, scale, grid, SYSTEM, sampler.law, clamped=sampler.clamped)
+        reference.draw(VALUE, scale, grid, SYSTEM, sampler.noise, clamped=sampler.clamped)
         for _ in range(DRAWS)
     )
     return grid.points(np.fromiter(indices, np.int64, DRAWS))

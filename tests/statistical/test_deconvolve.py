@@ -34,7 +34,7 @@ def misread(mechanism: Mechanism) -> Mechanism:
     wrong: Mechanism = type(mechanism)(
         mechanism.domain,
         mechanism.sensitivity,
-        1.3 * mechanism._scale,  # type: ignore[call-arg]
+        1.3 * mechanism.scale,  # type: ignore[call-arg]
     )
     return wrong
 

@@ -8,9 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import Law
 
 from .goodness import THRESHOLD, p_value
 
@@ -28,13 +30,13 @@ class Setting:
     upper: float = 1.0
     scale: float = 0.1
     step: float | None = None
-    law: Law = "normal"
+    noise: Noise = NORMAL
     clamped: bool = False
     wrong: float = 1.02  # factor of the scale of the wrong law
 
     def sampler(self, **changes: Any) -> Sampler:
         sampler = Sampler(
-            self.law,
+            self.noise,
             np.array([self.lower]),
             np.array([self.upper]),
             np.array([self.scale]),
@@ -67,16 +69,16 @@ SETTINGS = [
     Setting("offset at a bound", (1e9 + 1,), 1e9, 1e9 + 1, 1.0),
     Setting("narrow beside wide strips", (0.0,), scale=1 / 0.43, wrong=1.2),
     Setting("array of values", tuple(np.linspace(-0.1, 1.1, 16).tolist()), scale=0.2),
-    Setting("Laplace", (0.3,), law="laplace"),
-    Setting("Laplace at a bound", (0.0,), law="laplace", scale=1),
-    Setting("Laplace, narrow", (0.0,), law="laplace", scale=21, wrong=0.5),
-    Setting("Laplace in steps", (3.3,), 0, 10, 0.5, step=1, law="laplace"),
+    Setting("Laplace", (0.3,), noise=LAPLACE),
+    Setting("Laplace at a bound", (0.0,), noise=LAPLACE, scale=1),
+    Setting("Laplace, narrow", (0.0,), noise=LAPLACE, scale=21, wrong=0.5),
+    Setting("Laplace in steps", (3.3,), 0, 10, 0.5, step=1, noise=LAPLACE),
     Setting("clamped normal", (0.2,), scale=0.2, clamped=True),
     Setting("clamped normal at a bound", (1.0,), clamped=True),
     Setting("clamped normal in steps", (3.3,), 0, 10, 4.0, step=1, clamped=True),
     Setting("clamped normal, 1000 widths", (0.5,), scale=1000, clamped=True, wrong=1.5),
-    Setting("clamped Laplace", (0.2,), scale=0.2, law="laplace", clamped=True),
-    Setting("clamped Laplace at a bound", (0.0,), law="laplace", clamped=True),
+    Setting("clamped Laplace", (0.2,), scale=0.2, noise=LAPLACE, clamped=True),
+    Setting("clamped Laplace at a bound", (0.0,), noise=LAPLACE, clamped=True),
 ]
 
 all_settings = pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_ten_million_draws_show_a_misplaced_value_where_the_noise_is_wide() -> N
     "setting",
     [
         Setting("normal", (0.2,)),
-        Setting("Laplace", (0.2,), law="laplace"),
+        Setting("Laplace", (0.2,), noise=LAPLACE),
         Setting("clamped", (0.2,), clamped=True),
         Setting("one width at a bound", (0.0,), scale=1),
     ],
@@ -134,12 +136,12 @@ def test_threads_draw_the_same_law() -> None:
 
 
 @pytest.mark.parametrize("clamped", [False, True], ids=["bounded", "clamped"])
-@pytest.mark.parametrize("law", ["normal", "laplace"])
-def test_each_coordinate_of_a_box_has_its_own_law(law: Law, clamped: bool) -> None:
+@pytest.mark.parametrize("noise", [NORMAL, LAPLACE])
+def test_each_coordinate_of_a_box_has_its_own_law(noise: Noise, clamped: bool) -> None:
     """False alarm: 1e-6 for each coordinate; draws of one coordinate reject a scale 2 % wrong."""
     lower, upper = np.array([0.0, 1e9, 0.0, -1.0]), np.array([1.0, 1e9 + 1, 10.0, 1.0])
     scale, value = np.array([0.1, 50.0, 4.0, 0.3]), np.array([0.0, 1e9 + 0.3, 3.3, 0.7])
-    sampler = Sampler(law, lower, upper, scale, (None, None, 1.0, 0.1), clamped)
+    sampler = Sampler(noise, lower, upper, scale, (None, None, 1.0, 0.1), clamped)
     rows = _BLOCK // 4
     drawn = np.concatenate(
         [sampler.draw(np.tile(value, (rows, 1)), SYSTEM) for _ in range(DRAWS // _BLOCK + 1)]
@@ -156,10 +158,10 @@ FORCED = [
     Setting("one width at a bound", (1.0,), scale=1, wrong=2),
     Setting("narrow", (0.0,), scale=3, wrong=1 / 4),
     Setting("1e-4 widths at an offset", (1e9 + 1,), 1e9, 1e9 + 1, 1e-4),
-    Setting("Laplace", (0.2,), law="laplace"),
-    Setting("Laplace, narrow", (0.5,), scale=25, law="laplace", wrong=1 / 50),
+    Setting("Laplace", (0.2,), noise=LAPLACE),
+    Setting("Laplace, narrow", (0.5,), scale=25, noise=LAPLACE, wrong=1 / 50),
     Setting("clamped normal", (0.2,), scale=0.2, clamped=True),
-    Setting("clamped Laplace", (0.2,), scale=0.2, law="laplace", clamped=True),
+    Setting("clamped Laplace", (0.2,), scale=0.2, noise=LAPLACE, clamped=True),
 ]
 
 

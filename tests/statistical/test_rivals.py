@@ -60,7 +60,7 @@ def claims(mechanism: Any, value: float) -> Claims:
     inside = min(max(value, box.lower), box.upper)
     if box.step is None:
         edges = np.linspace(box.lower, box.upper, 258)[1:-1]
-        around = inside + np.linspace(-4, 4, 255) * float(np.max(mechanism._scales))
+        around = inside + np.linspace(-4, 4, 255) * float(np.max(mechanism.scales))
         edges = np.sort(
             np.concatenate([edges, around[(around > box.lower) & (around < box.upper)]])
         )
@@ -109,7 +109,7 @@ def test_a_million_releases_are_as_stated_and_not_as_with_a_scale_a_little_wrong
     mechanism = kind(box, 1.0, scale)
     answers = drawn(mechanism, value)
     assert complaints(answers, claims(mechanism, value), box, value) == []
-    name = mechanism._scale_name
+    name = mechanism.noise.scale_name
     for factor in (0.98, 1.02):
         wrong = dataclasses.replace(mechanism, **{name: factor * scale})
         assert complaints(answers, claims(wrong, value), box, value) != []

@@ -12,7 +12,7 @@ from inbounds._check import short
 from inbounds._entry import entry
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
-from inbounds._types import Number
+from inbounds._types import Floats, Number
 from inbounds.analysis.calibrate import (
     CRITERIA,
     Criterion,
@@ -28,14 +28,13 @@ from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.numerics.search import smallest_admissible
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare", "epsilon_at"]
+__all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
 
 MIDDLE = "middle of the box"
 """The row for an output that is the same whatever the data."""
@@ -147,7 +146,9 @@ class Comparison(Printed):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary for each mechanism, and one for the middle of the box."""
-        entries = [(c.name, c.mechanism._scale, c.error, c.epsilon) for c in self.contenders]
+        entries: list[tuple[str, float | Floats | None, Error, float]] = [
+            (c.name, c.mechanism.scale, c.error, c.epsilon) for c in self.contenders
+        ]
         entries.append((MIDDLE, None, self.baseline, 0.0))
         entries.sort(key=lambda entry: self._error(entry[2]))
         least = self._error(entries[0][2])
@@ -305,22 +306,11 @@ def _shown(number: float) -> str:
 def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
     if guarantee.rho is not None:
         return mechanism.epsilon
-    return min(guarantee.epsilon, epsilon_at(mechanism, guarantee.delta))
+    return min(guarantee.epsilon, mechanism.epsilon_at(guarantee.delta))
 
 
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:
     if liu is None or not isinstance(mechanism, BoundedGaussian):
         return None
-    mine, its = (float(np.mean(m._scales**2)) for m in (mechanism, liu))
+    mine, its = (float(np.mean(m.scales**2)) for m in (mechanism, liu))
     return 100 * (1 - mine / its)
-
-
-def epsilon_at(mechanism: Mechanism, delta: float) -> float:
-    """Return the smallest epsilon, to a relative 1e-6, that the mechanism gives at `delta`."""
-    if delta == 0:
-        return mechanism.epsilon
-
-    def enough(epsilon: float) -> bool:
-        return mechanism.delta(epsilon) <= delta
-
-    return 0.0 if enough(0.0) else smallest_admissible(enough, mechanism.epsilon, tolerance=1e-6)

@@ -79,7 +79,7 @@ class Error:
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
     """Yield where to look in the box, as shares of the widths, with the weights of an average."""
-    edge = np.minimum(_EDGE * mechanism._scales / mechanism.domain.widths, 0.5)
+    edge = np.minimum(_EDGE * mechanism.scales / mechanism.domain.widths, 0.5)
     ends = np.array([[0.0], [0.5]]) + np.zeros_like(edge)
     yield ends, np.zeros_like(ends)
     nodes, weights = _NODES[:, None], _WEIGHTS[:, None]

@@ -37,7 +37,7 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
     (0.279, 0.0114)
     """
     box = mechanism.domain
-    lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism._scales[0])
+    lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism.scales[0])
     step = box.steps[0]
     if step is not None and scale < step and width > 2 * _FINEST * step:
         few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly reaches the next step
@@ -83,7 +83,7 @@ def _steps(box: Box) -> Floats:
 
 def _on(mechanism: Mechanism, box: Box) -> Mechanism:
     """Return the same noise on another box."""
-    return type(mechanism)(box, mechanism.sensitivity, mechanism._scale)  # type: ignore[call-arg]
+    return type(mechanism)(box, mechanism.sensitivity, mechanism.scale)  # type: ignore[call-arg]
 
 
 def _reading_error(response: Floats, values: Floats, weights: Floats, people: int) -> float:

@@ -14,7 +14,6 @@ import numpy as np
 from inbounds import _check
 from inbounds._extra import optional
 from inbounds._types import Floats
-from inbounds.analysis.compare import epsilon_at
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
@@ -122,8 +121,8 @@ def pairs_of(
         raise ArgumentTypeError(
             "box and sensitivity must be given, or pair: the mechanism does not say them."
         )
-    elif hasattr(mechanism, "_pure_loss") and reach == own and box == mechanism.domain:
-        pairs = candidates(box, mechanism._pure_loss().change)
+    elif isinstance(mechanism, Mechanism) and reach == own and box == mechanism.domain:
+        pairs = candidates(box, mechanism.worst_change)
     else:
         change = largest_change(box.widths, reach.within(box.widths))
         pairs = candidates(box, change)
@@ -132,10 +131,8 @@ def pairs_of(
     change = pairs[0][1] - pairs[0][0]
     if change.ndim == 0:
         return pairs, None
-    # Up to a factor, what the log-likelihood ratio multiplies each coordinate with.
     if isinstance(mechanism, Mechanism):
-        scales = mechanism._scales
-        change = np.sign(change) / scales if mechanism._law == "laplace" else change / scales**2
+        change = mechanism.noise.likelihood_weights(change, mechanism.scales)
     return pairs, tuple((change / np.abs(change).max()).tolist())
 
 
@@ -166,7 +163,7 @@ def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
     1.0000000000000...
     """
     if given is None and isinstance(mechanism, Mechanism):
-        return epsilon_at(mechanism, delta)
+        return mechanism.epsilon_at(delta)
     own = getattr(mechanism, "epsilon", None) if given is None else given
     if own is None:
         raise ArgumentTypeError("claimed_epsilon must be given: the mechanism has no epsilon.")

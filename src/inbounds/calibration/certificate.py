@@ -22,7 +22,7 @@ from math import inf, nextafter
 from typing import Any, Literal, Self
 
 import numpy as np
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
 from inbounds import _json
 from inbounds._check import quoted
@@ -30,8 +30,9 @@ from inbounds._table import Printed, Table
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import ball
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import BY_NAME
 
-Law = Literal["normal", "laplace"]
 Terms = Callable[[arb, arb, arb], tuple[arb, arb]]
 _MOST_BITS = 1 << 12
 _LARGEST = nextafter(inf, 0)
@@ -57,7 +58,7 @@ class Certificate(Printed):
     Attributes
     ----------
     law
-        The noise that is truncated: ``"normal"`` or ``"laplace"``.
+        The name of the noise that is truncated: ``"normal"`` or ``"laplace"``.
     epsilon
         The proved upper bound, rounded up to a double.
     precision
@@ -79,7 +80,7 @@ class Certificate(Printed):
     Certificate(epsilon=..., precision=128, dimension=1)
     """
 
-    law: Law
+    law: str
     epsilon: float
     precision: int
     order: Literal[1, 2] | None
@@ -100,7 +101,7 @@ class Certificate(Printed):
             If the evidence does not prove `epsilon`. Costs milliseconds a row.
         """
         self._check_fields()
-        terms = _BY_QUADRATURE[self.law]
+        terms = BY_NAME[self.law].loss_by_quadrature
         _, proved = _bound(self.rows, self.order, self.radius, self.multiplier, terms)
         if not proved <= self.epsilon:
             raise CertificateError(
@@ -110,7 +111,7 @@ class Certificate(Printed):
 
     def _check_fields(self) -> None:
         """Refuse what is not evidence at all, since a certificate may come from anybody."""
-        sound = self.law in tuple(_BY_QUADRATURE) and type(self.epsilon) in (int, float)
+        sound = self.law in tuple(BY_NAME) and type(self.epsilon) in (int, float)
         sound = sound and bool(self.rows) and _is_real(self.multiplier)
         if self.order is not None:
             sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
@@ -177,7 +178,7 @@ def _is_sound(row: Row) -> bool:
 
 def certify(
     *,
-    law: Law,
+    noise: Noise,
     lower: Floats,
     upper: Floats,
     scale: Floats,
@@ -193,9 +194,9 @@ def certify(
     """
     rows = _rows(lower, upper, scale, caps, change)
     stated_radius = None if order is None else float(radius)
-    precision, epsilon = _bound(rows, order, stated_radius, multiplier, _IN_CLOSED_FORM[law])
+    precision, epsilon = _bound(rows, order, stated_radius, multiplier, noise.loss_and_slope)
     epsilon = nextafter(epsilon, inf)  # room for the wider ball of another way to prove it
-    return Certificate(law, epsilon, precision, order, stated_radius, multiplier, rows)
+    return Certificate(noise.name, epsilon, precision, order, stated_radius, multiplier, rows)
 
 
 def _rows(
@@ -254,55 +255,3 @@ def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
         if not peak <= cap:
             best = best.min(slope * cap - nu * cap * cap / 2) if peak >= cap else best
     return loss - slope * change + best
-
-
-def _normal_terms(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
-    return ball.loss(width, change, sigma), ball.loss_slope(width, change, sigma)
-
-
-def _laplace_terms(width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-    return ball.laplace_loss(width, change, scale), ball.laplace_slope(width, change, scale)
-
-
-def _normal_terms_by_quadrature(width: arb, change: arb, sigma: arb) -> tuple[arb, arb]:
-    """Return g and g' from p_s(x) ∝ exp(-(x-s)²/2σ²) alone.
-
-    With I(τ) = ∫exp(vτ - v²/2)dv over [0, u], g = ln I(u) - ln I(u-γ) and g' is the mean of v
-    under I(u-γ), over σ. The integrand is scaled by its value at the peak.
-    """
-    u, tau = width / sigma, (width - change) / sigma
-
-    def integral(centre: arb, weight: Callable[[acb], acb]) -> arb:
-        def integrand(v: acb, _: bool) -> acb:
-            return weight(v) * (-((v - centre) ** 2) / 2).exp()
-
-        value: arb = acb.integral(integrand, 0, u).real
-        return value
-
-    at_top, at_tau = integral(u, lambda _: acb(1)), integral(tau, lambda _: acb(1))
-    mean = integral(tau, lambda v: v) / at_tau
-    return (at_top / at_tau).log() + (u - tau) * (u + tau) / 2, mean / sigma
-
-
-def _laplace_terms_by_quadrature(width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-    """Return g and g' from p_s(x) ∝ exp(-|x-s|/b) alone.
-
-    With Z(s) = ∫exp(-|x-s|)dx over [0, u], all in units of b, g = γ + ln Z(γ) - ln Z(0) and
-    g' = 1 + Z'(γ)/Z(γ), over b; Z' is the part of the integral above s less the part below.
-    """
-    u, gamma = width / scale, change / scale
-
-    def side(length: arb) -> arb:
-        value: arb = acb.integral(lambda v, _: (-v).exp(), 0, length).real
-        return value
-
-    below, above = side(gamma), side(u - gamma)
-    mass = below + above
-    return gamma + (mass / side(u)).log(), (1 + (above - below) / mass) / scale
-
-
-_IN_CLOSED_FORM: dict[str, Terms] = {"normal": _normal_terms, "laplace": _laplace_terms}
-_BY_QUADRATURE: dict[str, Terms] = {
-    "normal": _normal_terms_by_quadrature,
-    "laplace": _laplace_terms_by_quadrature,
-}

@@ -15,6 +15,8 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.sensitivity import Reach
 
+_UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
+
 
 def largest_l1(reach: Reach, scales: Floats) -> float:
     """Return an upper bound on Σ cᵢ/σᵢ.
@@ -25,6 +27,8 @@ def largest_l1(reach: Reach, scales: Floats) -> float:
     >>> round(largest_l1(reach, np.array([1.0, 100.0])), 9)
     0.11
     """
+    if (scales == scales[0]).all():
+        return reach.total / float(scales[0]) * _UP
     quotients = reach.caps / scales
     total = math.fsum(quotients.tolist())
     if reach.order == 1:
@@ -43,6 +47,8 @@ def largest_l2(reach: Reach, scales: Floats) -> float:
     >>> round(largest_l2(reach, np.array([1.0, 100.0])), 6)
     0.100499
     """
+    if (scales == scales[0]).all():
+        return reach.diameter / float(scales[0]) * _UP
     most = math.hypot(*(reach.caps / scales).tolist())
     if reach.order is not None:
         least = float(scales.min())

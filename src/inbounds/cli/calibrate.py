@@ -153,13 +153,11 @@ def describe(
         "step": box.step,
         "sensitivity": repr(mechanism.sensitivity),
         "requested": privacy.stated(),
-        "scale": mechanism._scale,
+        "scale": mechanism.scale,
         "pure_epsilon": mechanism.epsilon,
     }
     if privacy.delta:
-        from inbounds.analysis.compare import epsilon_at  # noqa: PLC0415 - loads every mechanism
-
-        found, asked = epsilon_at(mechanism, privacy.delta), privacy.epsilon or 0.0
+        found, asked = mechanism.epsilon_at(privacy.delta), privacy.epsilon or 0.0
         kept = mechanism.delta(asked) <= privacy.delta  # the search stops at a relative 1e-6
         facts["epsilon_at_delta"] = min(found, asked) if kept else found
     if privacy.rho is not None:
@@ -191,7 +189,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
         useful += ": less than this mechanism has, at no cost of privacy"
     rows = [
         ("asked for", f"{asked}, sensitivity {facts['sensitivity']}"),
-        (f"{mechanism._scale_name} (scale)", _number(facts["scale"])),
+        (f"{mechanism.noise.scale_name} (scale)", _number(facts["scale"])),
         *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
         ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
         ("middle of the box", f"RMSE {facts['middle_of_the_box_rmse']:.6g}, {useful}"),

@@ -195,7 +195,7 @@ def _facts(column: Column) -> dict[str, Any]:
         "bounds": [float(mechanism.domain.lower), float(mechanism.domain.upper)],
         "step": mechanism.domain.steps[0],
         "sensitivity": float(mechanism.domain.widths[0]),
-        "scale": float(mechanism._scale),
+        "scale": float(mechanism.scale),
         "requested": column.privacy.stated(),
         "pure_epsilon": mechanism.epsilon,
         "certificate": proof and json.loads(proof.to_json()),

@@ -134,7 +134,7 @@ class Column:
 
     @cached_property
     def _sampler(self) -> Sampler:
-        return self.mechanism._sampler()
+        return self.mechanism.sampler()
 
     @cached_property
     def _grid(self) -> Grid:

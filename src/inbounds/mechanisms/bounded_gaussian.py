@@ -6,7 +6,7 @@ Its epsilon is proved in docs/proofs/interval.md and docs/proofs/box.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast, overload
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from inbounds import _check
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.calibration.approximate import delta_upper_bound, sigma_for_delta
-from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.concentrated import (
     mu_upper_bound,
     renyi_upper_bound,
@@ -34,17 +33,15 @@ from inbounds.mechanisms.guarantee import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.mechanisms.proof import prove
-from inbounds.numerics import truncated_normal
-from inbounds.numerics.clamped import Noise
-from inbounds.sampling.strips import Law
+from inbounds.mechanisms.truncated import TruncatedMechanism
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL, posterior_mean
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BoundedGaussian(Mechanism):
+class BoundedGaussian(TruncatedMechanism):
     """Release numbers with Gaussian noise truncated to a box, so that answers are always valid.
 
     On an interval (``Box(0, 120)``) every element of an array is a release of its own: n people's
@@ -84,16 +81,13 @@ class BoundedGaussian(Mechanism):
     """
 
     sigma: float | Floats
-    _loss: PureLoss | None = field(init=False)
 
-    _law: ClassVar[Law] = "normal"
-    _noise: ClassVar[Noise] = truncated_normal
+    noise: ClassVar[Noise] = NORMAL
 
     def __init__(
         self, domain: Box, sensitivity: Sensitivity | Number, sigma: Number | Vector
     ) -> None:
         self._keep(domain, sensitivity, sigma)
-        object.__setattr__(self, "_loss", None)
 
     @classmethod
     @checked_calibration
@@ -160,11 +154,6 @@ class BoundedGaussian(Mechanism):
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 
-    @property
-    def epsilon(self) -> float:
-        """The pure epsilon this sigma gives: exact up to 6e-14, and never below the truth."""
-        return self._pure_loss().epsilon
-
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
 
@@ -200,27 +189,6 @@ class BoundedGaussian(Mechanism):
         """
         return renyi_upper_bound(*self._setting, check_order(alpha))
 
-    @property
-    def _setting(self) -> tuple[Floats, Reach, Floats]:
-        widths = self.domain.widths
-        return widths, self.sensitivity.within(widths), self._scales
-
-    def certificate(self) -> Certificate:
-        """Prove `epsilon` in ball arithmetic at the very doubles in use.
-
-        Takes about 40 µs for each distinct coordinate. The certificate can be written to JSON and
-        checked by code that shares nothing with the one that made it.
-
-        Examples
-        --------
-        >>> m = BoundedGaussian(Box(0, 1), 0.1, sigma=0.5)
-        >>> m.certificate().epsilon <= m.epsilon
-        True
-        """
-        stated = self.sensitivity.limits(self.domain.dimension)
-        reach = self.sensitivity.within(self.domain.widths)
-        return prove(self, self._pure_loss(), reach, stated.caps)
-
     @overload
     def denoise(self, output: Number) -> float: ...
     @overload
@@ -240,16 +208,16 @@ class BoundedGaussian(Mechanism):
         self.domain.check_shape(outside, "output")
         inside, lower = self._clip(outside), np.asarray(self.domain.lower)
         width, sigma = self.domain.upper - lower, np.asarray(self.sigma)
-        centre = truncated_normal.posterior_mean(
+        centre = posterior_mean(
             (inside - lower) / sigma, np.broadcast_to(width / sigma, inside.shape)
         )
         return like(self._clip(lower + sigma * centre))
 
-    def _pure_loss(self) -> PureLoss:
-        if self._loss is None:
-            loss = pure_loss(*self._setting)
-            object.__setattr__(self, "_loss", loss)
-        return cast("PureLoss", self._loss)
+    def _find_loss(self) -> PureLoss:
+        return pure_loss(*self._setting)
+
+    def _stated_caps(self) -> Floats:
+        return self.sensitivity.limits(self.domain.dimension).caps
 
 
 def _relaxed_sigma(

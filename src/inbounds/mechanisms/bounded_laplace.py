@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
-from inbounds.calibration.certificate import Certificate
 from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
@@ -24,17 +23,15 @@ from inbounds.mechanisms.guarantee import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.mechanisms.proof import prove
-from inbounds.numerics import truncated_laplace
-from inbounds.numerics.clamped import Noise
-from inbounds.sampling.strips import Law
+from inbounds.mechanisms.truncated import TruncatedMechanism
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BoundedLaplace(Mechanism):
+class BoundedLaplace(TruncatedMechanism):
     """Release numbers with Laplace noise truncated to a box.
 
     Under pure epsilon, where a neighbour can change only a small part of the range, this is the
@@ -62,18 +59,14 @@ class BoundedLaplace(Mechanism):
     True
     """
 
-    scale: float | Floats
-    _loss: PureLoss | None = field(init=False)
+    scale: float | Floats = field()  # or the inherited property would be its default
 
-    _law: ClassVar[Law] = "laplace"
-    _noise: ClassVar[Noise] = truncated_laplace
-    _scale_name: ClassVar[str] = "scale"
+    noise: ClassVar[Noise] = LAPLACE
 
     def __init__(
         self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector
     ) -> None:
         self._keep(domain, sensitivity, scale)
-        object.__setattr__(self, "_loss", None)
 
     @classmethod
     @checked_calibration
@@ -107,11 +100,6 @@ class BoundedLaplace(Mechanism):
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 
-    @property
-    def epsilon(self) -> float:
-        """The pure epsilon this scale gives: exact up to 6e-14, and never below the truth."""
-        return self._pure_loss().epsilon
-
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
 
@@ -126,29 +114,18 @@ class BoundedLaplace(Mechanism):
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = response_delta(self.epsilon, epsilon)
         if bound and self.domain.dimension == 1:
-            sides = (self.domain.widths, self._reach.caps, self._scales)
+            sides = (self.domain.widths, self._reach.caps, self.scales)
             width, change, scale = (float(side[0]) for side in sides)
             bound = min(bound, interval_delta(width, change, scale, epsilon))
         return bound
-
-    def certificate(self) -> Certificate:
-        """Prove `epsilon` in ball arithmetic at the very doubles in use.
-
-        Examples
-        --------
-        >>> BoundedLaplace(Box(0, 1), 0.1, scale=0.5).certificate().check()
-        Certificate(epsilon=..., precision=128, dimension=1)
-        """
-        reach = self._reach
-        caps = np.where(reach.caps < self.domain.widths, reach.caps, np.inf)  # widths are rounded
-        return prove(self, self._pure_loss(), reach, caps)
 
     @property
     def _reach(self) -> Reach:
         return as_l1(self.sensitivity.within(self.domain.widths))
 
-    def _pure_loss(self) -> PureLoss:
-        if self._loss is None:
-            loss = pure_loss(self.domain.widths, self._reach, self._scales)
-            object.__setattr__(self, "_loss", loss)
-        return cast("PureLoss", self._loss)
+    def _find_loss(self) -> PureLoss:
+        return pure_loss(*self._setting)
+
+    def _stated_caps(self) -> Floats:
+        caps = self._reach.caps
+        return np.where(caps < self.domain.widths, caps, np.inf)  # widths are rounded

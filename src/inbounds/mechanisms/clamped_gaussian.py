@@ -19,9 +19,8 @@ from inbounds.errors import ArgumentError
 from inbounds.loss import pure_rho
 from inbounds.mechanisms.guarantee import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.numerics import truncated_normal
-from inbounds.numerics.clamped import Clamped, Noise
-from inbounds.sampling.strips import Law
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 Method = Literal["analytic", "classical", "exact"]
@@ -54,8 +53,7 @@ class ClampedGaussian(Mechanism):
 
     sigma: float | Floats
 
-    _law: ClassVar[Law] = "normal"
-    _noise: ClassVar[Noise] = Clamped(truncated_normal)
+    noise: ClassVar[Noise] = NORMAL
     _clamped: ClassVar[bool] = True
 
     def __init__(
@@ -128,7 +126,7 @@ class ClampedGaussian(Mechanism):
     def epsilon(self) -> float:
         """The pure epsilon of the clamped answer: finite, but large where the box is wide."""
         widths = self.domain.widths
-        return clamped.pure_epsilon(widths, self.sensitivity.within(widths), self._scales)
+        return clamped.pure_epsilon(widths, self.sensitivity.within(widths), self.scales)
 
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
@@ -139,7 +137,7 @@ class ClampedGaussian(Mechanism):
         widths = self.domain.widths
         reach = self.sensitivity.within(widths)
         if widths.size == 1:
-            width, change, sigma = (float(side[0]) for side in (widths, reach.caps, self._scales))
+            width, change, sigma = (float(side[0]) for side in (widths, reach.caps, self.scales))
             return clamped.interval_delta(width, change, sigma, epsilon)
         if epsilon >= self.epsilon:
             return 0.0
@@ -148,10 +146,7 @@ class ClampedGaussian(Mechanism):
     @property
     def gdp(self) -> float:
         """The mu of the Gaussian that was clamped: the largest l2 norm of a change over sigma."""
-        reach, scales = self.sensitivity.within(self.domain.widths), self._scales
-        if (scales == scales[0]).all():
-            return reach.diameter / float(scales[0]) * _UP
-        return largest_l2(reach, scales)
+        return largest_l2(self.sensitivity.within(self.domain.widths), self.scales)
 
     @property
     def rho(self) -> float:

@@ -6,7 +6,7 @@ Its epsilon is proved in docs/proofs/clamped.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from inbounds import _check
@@ -21,9 +21,8 @@ from inbounds.mechanisms.guarantee import (
     checked_constructor,
 )
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.numerics import truncated_laplace
-from inbounds.numerics.clamped import Clamped, Noise
-from inbounds.sampling.strips import Law
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.noise import Noise
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
@@ -53,12 +52,10 @@ class ClampedLaplace(Mechanism):
     True
     """
 
-    scale: float | Floats
+    scale: float | Floats = field()  # or the inherited property would be its default
 
-    _law: ClassVar[Law] = "laplace"
-    _noise: ClassVar[Noise] = Clamped(truncated_laplace)
+    noise: ClassVar[Noise] = LAPLACE
     _clamped: ClassVar[bool] = True
-    _scale_name: ClassVar[str] = "scale"
 
     def __init__(
         self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector
@@ -104,7 +101,4 @@ class ClampedLaplace(Mechanism):
     @property
     def epsilon(self) -> float:
         """The pure epsilon this scale gives: the largest l1 norm of a change over the scale."""
-        reach, scales = self.sensitivity.within(self.domain.widths), self._scales
-        if (scales == scales[0]).all():
-            return reach.total / float(scales[0]) * _UP
-        return largest_l1(reach, scales)
+        return largest_l1(self.sensitivity.within(self.domain.widths), self.scales)

@@ -11,7 +11,7 @@ from inbounds import _check
 from inbounds._types import Floats, Number, Numbers
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
-from inbounds.numerics.clamped import Noise
+from inbounds.numerics.noise import Clamped, Noise
 
 
 class Distribution:
@@ -25,8 +25,10 @@ class Distribution:
 
     domain: Box
 
-    _noise: ClassVar[Noise]
-    _scale_name: ClassVar[str] = "sigma"
+    noise: ClassVar[Noise]
+    """The distribution of the noise, before it meets the bounds of the box."""
+
+    _clamped: ClassVar[bool] = False
 
     @overload
     def mean(self, values: Number) -> float: ...
@@ -35,7 +37,7 @@ class Distribution:
     def mean(self, values: Any) -> Any:
         """Return the expected answer for `values`."""
         inside, left, right, scale = self._standardised(values)
-        return like(inside + scale * self._noise.bias(left, right))
+        return like(inside + scale * self._bounded.bias(left, right))
 
     @overload
     def bias(self, values: Number) -> float: ...
@@ -44,7 +46,7 @@ class Distribution:
     def bias(self, values: Any) -> Any:
         """Return the expected answer minus the value."""
         _, left, right, scale = self._standardised(values)
-        return like(scale * self._noise.bias(left, right))
+        return like(scale * self._bounded.bias(left, right))
 
     @overload
     def variance(self, values: Number) -> float: ...
@@ -54,8 +56,8 @@ class Distribution:
     def variance(self, values: Any) -> Any:
         """Return the variance of the answer."""
         _, left, right, scale = self._standardised(values)
-        bias = self._noise.bias(left, right)
-        return like(scale * (scale * (self._noise.second_moment(left, right) - bias**2)))
+        bias = self._bounded.bias(left, right)
+        return like(scale * (scale * (self._bounded.second_moment(left, right) - bias**2)))
 
     @overload
     def mse(self, values: Number) -> float: ...
@@ -65,7 +67,7 @@ class Distribution:
     def mse(self, values: Any) -> Any:
         """Return the mean squared distance of the answer from the value."""
         _, left, right, scale = self._standardised(values)
-        return like(scale * (scale * self._noise.second_moment(left, right)))
+        return like(scale * (scale * self._bounded.second_moment(left, right)))
 
     @overload
     def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
@@ -83,7 +85,7 @@ class Distribution:
         0.5
         """
         _, left, right, _ = self._standardised(values)
-        low, high = self._noise.atoms(left, right)
+        low, high = self._bounded.atoms(left, right)
         return like(low), like(high)
 
     @overload
@@ -98,7 +100,7 @@ class Distribution:
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
         near = self._clip(point)
-        density = self._noise.density((near - inside) / scale, left, right) / scale
+        density = self._bounded.density((near - inside) / scale, left, right) / scale
         return like(np.where(point == near, density, 0.0))
 
     @overload
@@ -111,7 +113,7 @@ class Distribution:
         """Return the probability that the answer for `values` is at most `x`."""
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
-        share = self._noise.cumulative((self._clip(point) - inside) / scale, left, right)
+        share = self._bounded.cumulative((self._clip(point) - inside) / scale, left, right)
         return like(np.where(point < self.domain.lower, 0.0, share))
 
     @overload
@@ -126,7 +128,7 @@ class Distribution:
         level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
             raise ArgumentError("q must be between 0 and 1.")
-        return like(self._clip(inside + scale * self._noise.quantile(level, left, right)))
+        return like(self._clip(inside + scale * self._bounded.quantile(level, left, right)))
 
     @overload
     def interval(self, values: Number, level: Number) -> tuple[float, float]: ...
@@ -148,13 +150,32 @@ class Distribution:
         return self.quantile((1 - share) / 2, values), self.quantile((1 + share) / 2, values)
 
     @property
-    def _scale(self) -> Any:
-        return getattr(self, self._scale_name)
+    def scale(self) -> float | Floats:
+        """The scale of the noise, whatever its own name: one number, or one per coordinate.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).scale
+        0.5
+        """
+        scale: float | Floats = getattr(self, self.noise.scale_name)
+        return scale
+
+    @property
+    def scales(self) -> Floats:
+        """The scale of each coordinate, always a vector."""
+        return np.broadcast_to(self.scale, self.domain.dimension).astype(float)
+
+    @property
+    def _bounded(self) -> Noise | Clamped:
+        """The noise as it is kept in the box."""
+        return self.noise.clamped if self._clamped else self.noise
 
     def _standardised(self, values: Any) -> tuple[Floats, Floats, Floats, Floats]:
         """Return values moved into the box, their distances to both bounds in scales, the scale."""
         inside = self.domain.clamp(_check.private_values(values=values))
-        scale = np.asarray(self._scale)
+        scale = np.asarray(self.scale)
         left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
         return inside, left, right, scale
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +21,16 @@ from inbounds.mechanisms.column import open_column
 from inbounds.mechanisms.distribution import Distribution
 from inbounds.mechanisms.guarantee import check_box, check_order
 from inbounds.mechanisms.overview import overview
+from inbounds.numerics.neighbour import largest_change
+from inbounds.numerics.search import smallest_admissible
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import Law
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian and BoundedLaplace have it.",
     "denoise": "; BoundedGaussian has it.",
     "sigma": "; its scale is called scale.",
-    "scale": "; its scale is called sigma.",
 }
 
 
@@ -49,15 +50,12 @@ class Mechanism(Distribution, HasHtml, ABC):
     domain: Box
     sensitivity: Sensitivity
 
-    _law: ClassVar[Law]
-    _clamped: ClassVar[bool] = False
-
     def _keep(self, domain: Box, sensitivity: Sensitivity | Number, given: Number | Vector) -> None:
         """Check and set the fields, for the constructor of each kind."""
         check_box(domain)
         checked = as_sensitivity(sensitivity)
         checked.limits(domain.dimension)
-        name = self._scale_name
+        name = self.noise.scale_name
         scale = _check.positive_vector(**{name: given})
         if np.ndim(scale) and (domain.is_interval or np.size(scale) != domain.dimension):
             raise ArgumentError(
@@ -92,6 +90,36 @@ class Mechanism(Distribution, HasHtml, ABC):
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         return response_delta(self.epsilon, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the smallest epsilon for which (epsilon, `delta`)-privacy holds by `delta`.
+
+        It is found to a relative 1e-6, and is never below the truth.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
+        >>> round(m.epsilon_at(1e-6), 5), m.epsilon_at(0) == m.epsilon
+        (1.0, True)
+        """
+        delta = _check.not_negative(delta=delta)
+        if delta == 0:
+            return self.epsilon
+
+        def holds(epsilon: float) -> bool:
+            return self.delta(epsilon) <= delta
+
+        if holds(0.0):
+            return 0.0
+        start = self.epsilon if math.isfinite(self.epsilon) else 1.0
+        return smallest_admissible(holds, start, tolerance=1e-6)
+
+    @property
+    def worst_change(self) -> Floats:
+        """A change of the value that is allowed and hard to hide, one number per coordinate."""
+        widths = self.domain.widths
+        return largest_change(widths, self.sensitivity.within(widths))
 
     @property
     def rho(self) -> float:
@@ -173,21 +201,25 @@ class Mechanism(Distribution, HasHtml, ABC):
         column = open_column(values) if self.domain.is_interval else None
         given = _check.private_array(values=column[0] if column else values)
         self.domain.check_shape(given)
-        answers = self._sampler(equal_time=equal_time).draw(given, entropy)
+        answers = self.sampler(equal_time=equal_time).draw(given, entropy)
         if column:
             return column[1](answers)
         return answers if given.ndim else answers.item()
 
-    def _sampler(self, *, equal_time: bool = True) -> Sampler:
-        """Return what draws answers; it takes its numbers unchecked."""
+    def sampler(self, *, equal_time: bool = True) -> Sampler:
+        """Return what draws outputs; it takes its numbers unchecked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import inbounds as ib
+        >>> sampler = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).sampler()
+        >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
+        True
+        """
         box = self.domain
         bounds = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
-        return Sampler(self._law, *bounds, self._scales, box.steps, self._clamped, equal_time)
-
-    @property
-    def _scales(self) -> Floats:
-        """The scale of each coordinate, always a vector."""
-        return np.broadcast_to(self._scale, self.domain.dimension).astype(float)
+        return Sampler(self.noise, *bounds, self.scales, box.steps, self._clamped, equal_time)
 
     if not TYPE_CHECKING:  # or every attribute would be there, of any type
 
@@ -198,7 +230,7 @@ class Mechanism(Distribution, HasHtml, ABC):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor: what is derived is derived again."""
-        return type(self), (self.domain, self.sensitivity, self._scale)
+        return type(self), (self.domain, self.sensitivity, self.scale)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mechanism):
@@ -207,16 +239,16 @@ class Mechanism(Distribution, HasHtml, ABC):
             type(self) is type(other)
             and self.domain == other.domain
             and self.sensitivity == other.sensitivity
-            and np.array_equal(self._scale, other._scale)
+            and np.array_equal(self.scale, other.scale)
         )
 
     def __hash__(self) -> int:
-        scale = np.asarray(self._scale).tobytes()
+        scale = np.asarray(self.scale).tobytes()
         return hash((type(self), self.domain, self.sensitivity, scale))
 
     def _table(self) -> Table:
         return overview(self)
 
     def __repr__(self) -> str:
-        scale = f"{self._scale_name}={short(self._scale)}"
+        scale = f"{self.noise.scale_name}={short(self.scale)}"
         return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}, {scale})"

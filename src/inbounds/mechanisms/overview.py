@@ -39,7 +39,7 @@ def overview(mechanism: Mechanism) -> Table:
     """
     box = mechanism.domain
     facts = [("domain", repr(box)), ("sensitivity", repr(mechanism.sensitivity))]
-    facts.append((mechanism._scale_name, _scales(mechanism._scale)))
+    facts.append((mechanism.noise.scale_name, _scales(mechanism.scale)))
     if box.dimension > _QUICK:
         return Table.of_facts(type(mechanism).__name__, facts)
     middle = np.asarray(box.lower) / 2 + np.asarray(box.upper) / 2

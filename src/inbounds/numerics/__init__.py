@@ -1,1 +1,1 @@
-"""The truncated normal law in double precision, and its twins in ball arithmetic."""
+"""Distributions of noise in double precision, and their twins in ball arithmetic."""

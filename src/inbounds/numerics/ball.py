@@ -1,8 +1,6 @@
-"""Arb twins of `partition` and `truncated_normal`: every result is a ball that holds the truth.
+"""Ball arithmetic: in from exact numbers, out to doubles that are never too small.
 
-Arguments are exact numbers (`flint.fmpq` of the doubles in use); the working precision is flint's.
-
-Proofs: docs/proofs/interval.md, docs/proofs/box.md, docs/proofs/laplace.md.
+Every ball holds the truth; the working precision is flint's.
 """
 
 import math
@@ -17,35 +15,6 @@ def exact(number: float | Fraction | np.integer[Any]) -> fmpq:
     """Return a double, an integer or a fraction as the rational number it is."""
     whole = int(number) if isinstance(number, np.integer) else number
     return fmpq(*whole.as_integer_ratio())
-
-
-def loss(width: arb, change: arb, sigma: arb) -> arb:
-    """Return h(u) - h(u - γ) = γ(2u - γ)/2 - ln R, any real change."""
-    root = arb(2).sqrt() * sigma
-    u, gamma = width / sigma, change / sigma
-    mass = (change / root).erf() + ((width - change) / root).erf()
-    return gamma * (2 * u - gamma) / 2 - (mass / (width / root).erf()).log()
-
-
-def loss_slope(width: arb, change: arb, sigma: arb) -> arb:
-    """Return the derivative of `loss` in `change`."""
-    rest = width - change
-    root = arb(2).sqrt() * sigma
-    edges = (-((rest / sigma) ** 2) / 2).exp() - (-((change / sigma) ** 2) / 2).exp()
-    mass = (change / root).erf() + (rest / root).erf()
-    return (rest / sigma + (2 / arb.pi()).sqrt() * edges / mass) / sigma
-
-
-def laplace_loss(width: arb, change: arb, scale: arb) -> arb:
-    """Return γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u)) of truncated Laplace noise."""
-    gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
-    return change / scale + (1 - gone * left / (-width / scale).expm1()).log()
-
-
-def laplace_slope(width: arb, change: arb, scale: arb) -> arb:
-    """Return the derivative of `laplace_loss` in `change`."""
-    gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
-    return 2 * left / (gone + left) / scale
 
 
 def cumulative(x: arb, lower: arb, upper: arb, centre: arb, sigma: arb) -> arb:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfcx, ndtr
 
 from inbounds._types import Floats
-from inbounds.numerics import truncated_normal
+from inbounds.numerics.normal import NORMAL
 
 POSITION_ERROR = 2.0**-43
 """Share of u that covers every rounding error of a threshold z."""
@@ -67,7 +67,7 @@ def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
     if gamma <= _SHORT:
         nodes, weights = _FEW
         t = s + gamma * nodes[:, None]
-        mean: Floats = weights @ (t + truncated_normal.bias(t, np.maximum(u - t, 0.0)))
+        mean: Floats = weights @ (t + NORMAL.bias(t, np.maximum(u - t, 0.0)))
         return mean
     ratio = _mass(u, s + gamma) / _mass(u, s)
     result: Floats = s + gamma / 2 + np.log(ratio) / gamma
@@ -127,7 +127,7 @@ def _variance(u: float, t: Floats) -> Floats:
 
 
 def _mass(u: float, s: Floats) -> Floats:
-    return truncated_normal.mass(s, np.maximum(u - s, 0.0))
+    return NORMAL.mass(s, np.maximum(u - s, 0.0))
 
 
 def _lower_mass(z: Floats, s: Floats) -> Floats:

@@ -67,9 +67,9 @@ def profile_figure(mechanism: Mechanism) -> Figure:
 
 
 def _title(what: str, mechanism: Mechanism) -> str:
-    scales = np.atleast_1d(mechanism._scale).tolist()
+    scales = np.atleast_1d(mechanism.scale).tolist()
     shown = ", ".join(plain(scale) for scale in scales[:3]) + ", …" * (len(scales) > 3)
-    kind, name = type(mechanism).__name__, mechanism._scale_name
+    kind, name = type(mechanism).__name__, mechanism.noise.scale_name
     changes = f"changes within {mechanism.sensitivity!r}"
     return f"{what}\n{kind} on {mechanism.domain!r}, {changes}, {name} = {shown}"
 

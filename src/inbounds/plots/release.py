@@ -86,7 +86,7 @@ def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
         return mechanism
     lower, upper = (float(np.asarray(side)[coordinate]) for side in (box.lower, box.upper))
     one = Box(lower, upper, step=box.steps[coordinate])
-    scale = float(mechanism._scales[coordinate])
+    scale = float(mechanism.scales[coordinate])
     return type(mechanism)(one, L2(upper - lower), scale)  # type: ignore[call-arg]
 
 
@@ -179,7 +179,7 @@ def show(axes: Axes, low: float, high: float) -> None:
 def _points(mechanism: Mechanism, value: float) -> Floats:
     """Return places dense where the density bends, with the value itself among them."""
     lower, upper = float(mechanism.domain.lower), float(mechanism.domain.upper)
-    near = value + float(mechanism._scales[0]) * np.linspace(-8, 8, 321)
+    near = value + float(mechanism.scales[0]) * np.linspace(-8, 8, 321)
     inside = 1e-9 * (upper - lower)  # at a bound itself an atom has no density
     x = np.concatenate([near, np.linspace(lower, upper, 200), [value]])
     return np.unique(np.clip(x, lower + inside, upper - inside))
@@ -206,10 +206,11 @@ def _rows(mechanism: Mechanism, values: Any) -> Floats:
 
 
 def _title(mechanism: Mechanism) -> str:
-    box, scale = mechanism.domain, np.asarray(mechanism._scale)
+    box, scale = mechanism.domain, np.asarray(mechanism.scale)
     shown = plain(float(scale)) if scale.ndim == 0 else short(scale.round(4))
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
-    text = f"Answers of {type(mechanism).__name__} on {where}, {mechanism._scale_name} = {shown}"
+    kind, name = type(mechanism).__name__, mechanism.noise.scale_name
+    text = f"Answers of {kind} on {where}, {name} = {shown}"
     return text + ("" if box.step is None else "\n(before rounding to the step)")
 
 

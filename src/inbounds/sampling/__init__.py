@@ -1,1 +1,1 @@
-"""Exact draws from a normal law truncated to an interval, rounded to a grid."""
+"""Exact draws of noise kept in an interval, rounded to a grid."""

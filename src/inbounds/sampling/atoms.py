@@ -13,8 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
 from inbounds.sampling.kernel import _AS_FRACTION, _U, _compiled, _exp, _fma, _inline, _share
-from inbounds.sampling.strips import Law
 
 _MARGIN = 2.0**-30  # relative, of the tails
 _MARGIN_PER_SCALE = 2.0**-45  # more of it for each scale in the width: places are rounded
@@ -42,9 +43,9 @@ _TAIL = np.array(
 
 
 @_inline
-def _tail(laplace, distance):
+def _tail(which, distance):
     """Return the mass of noise beyond a distance to one side, within 2**-33 up to 12 scales."""
-    if laplace:
+    if which == 1:
         return 0.5 * _exp(max(-distance, -700.0))
     t = 1.0 / _fma(distance, 0.3, 1.0)
     s = t - 0.5
@@ -64,13 +65,13 @@ def _verdict(mass, word, margin):
 
 
 @cache
-def bounds(law: Law, joint: bool) -> Callable[..., int]:
-    """Compile the loop for one law; `joint` says whether parameters come one per value."""
-    made: Callable[..., int] = _make(law == "laplace", joint)
+def bounds(noise: Noise, joint: bool) -> Callable[..., int]:
+    """Compile the loop for one distribution; `joint` says whether parameters come one per value."""
+    made: Callable[..., int] = _make(NOISES.index(noise), joint)
     return made
 
 
-def _make(laplace, joint):
+def _make(which, joint):
     @_compiled
     def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
         """Replace indices by those of the bounds where noise leaves the box.
@@ -87,8 +88,8 @@ def _make(laplace, joint):
                 k = start + i if joint else 0
                 left = _share(values[start + i], lower[k], per_width[k], least[k]) * u[k]
                 margin = _fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
-                lows[i] = _verdict(_tail(laplace, left), words[start + i], margin)
-                highs[i] = _verdict(_tail(laplace, u[k] - left), ~words[start + i], margin)
+                lows[i] = _verdict(_tail(which, left), words[start + i], margin)
+                highs[i] = _verdict(_tail(which, u[k] - left), ~words[start + i], margin)
             for i in range(tile):
                 k = start + i if joint else 0
                 kept = indices[start + i]

@@ -24,13 +24,17 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from inbounds.sampling.strips import STRIPS, Law, strips
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
+from inbounds.sampling.strips import STRIPS, strips
 
 REFUSED, UNSURE = -1.0, -2.0  # in place of an index
-NARROW = {"normal": 0.42, "laplace": 0.05}  # windows up to this width are one strip by themselves
 
-LAWS: tuple[Law, ...] = ("normal", "laplace")
-_TABLES = tuple(strips(law) for law in LAWS)
+# Of each of NOISES, whose place among them is called `which`.
+NARROW = dict(
+    zip(NOISES, (0.42, 0.05), strict=True)
+)  # windows up to this width are one strip by themselves
+_TABLES = tuple(strips(noise) for noise in NOISES)
 _OFFSET = (0, _TABLES[0].count // 2)
 _MIDDLE = tuple(table.count // 2 for table in _TABLES)
 _HALF = tuple(float(table.count // 2) for table in _TABLES)
@@ -204,13 +208,13 @@ def _decide(which, narrow, a, b, strip, thin, share, u, stretch, span, caution):
 
 
 @cache
-def loops(law: Law, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]:
-    """Compile the loops for one law and kind of window, constants in the machine code.
+def loops(noise: Noise, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]:
+    """Compile the loops for one distribution and kind of window, constants in the machine code.
 
     `joint` says whether parameters come one per value or once for all. The digest of the tables
     is part of the key under which the compiled code is cached.
     """
-    made: tuple[Callable[..., Any], ...] = _make(LAWS.index(law), narrow, joint, _DIGEST)
+    made: tuple[Callable[..., Any], ...] = _make(NOISES.index(noise), narrow, joint, _DIGEST)
     return made
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.kernel import (
-    LAWS,
     LEAST_SHARE,
     NARROW,
     TINY,
@@ -20,7 +21,6 @@ from inbounds.sampling.kernel import (
     loops,
     propose,
 )
-from inbounds.sampling.strips import Law
 
 _LEAST, _MOST = 2.0**-890, 2.0**980  # widths for which all that follows are normal numbers
 _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
@@ -37,7 +37,7 @@ class Plan:
     width/scale, the target of thinning, scale/step and width/step.
     """
 
-    law: Law
+    noise: Noise
     parameters: tuple[Floats, ...]
     narrow: NDArray[np.bool_]
     usable: NDArray[np.bool_]
@@ -45,7 +45,7 @@ class Plan:
     @classmethod
     def of(
         cls,
-        law: Law,
+        noise: Noise,
         lower: Floats,
         upper: Floats,
         scale: Floats,
@@ -59,16 +59,16 @@ class Plan:
             u, per_width = width / scale, 1 / width
             stretch, span = scale / spacing, width / spacing
         usable = (width > _LEAST) & (width < _MOST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
-        narrow = u <= NARROW[law]
+        narrow = u <= NARROW[noise]
         target = np.full(u.size, np.inf)
         if equal_time:
-            which = LAWS.index(law)
+            which = NOISES.index(noise)
             for kind in (False, True):
                 some = (narrow == kind) & usable
                 target[some] = _EVEN * least_acceptance(which, kind, u[some])
         origin = np.where(np.abs(lower) < TINY, 0.0, lower)
         parameters = (origin, per_width, width * LEAST_SHARE, u, target, stretch, span)
-        plan = cls(law, parameters, narrow, usable)
+        plan = cls(noise, parameters, narrow, usable)
         if usable.any():
             plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
         return plan
@@ -92,7 +92,7 @@ class Plan:
         Windows of the values are all narrow or all wide.
         """
         joint, size = self.narrow.size > 1, values.size
-        attempt, settle = loops(self.law, bool(self.narrow[where[0]]), joint)
+        attempt, settle = loops(self.noise, bool(self.narrow[where[0]]), joint)
         words = entropy.words(2 * size + size // 16 + 64)
         given = (*(side[where] if joint else side for side in self.parameters), caution, indices)
         pending = np.empty(size, np.intp)
@@ -115,5 +115,5 @@ class Plan:
         """Return the first strip, how many there are (0 if narrow) and the thinning of a value."""
         narrow = bool(self.narrow[j])
         place = (float(side[j]) for side in self.parameters[:5])
-        first, many, thin = propose(LAWS.index(self.law), narrow, value, *place)
+        first, many, thin = propose(NOISES.index(self.noise), narrow, value, *place)
         return int(first), 0 if narrow else int(many), thin

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from inbounds.numerics import ball
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
-from inbounds.sampling.strips import Law
 
 Number = float | Fraction
 """A value, exactly: a double, an integer of any length or a fraction."""
@@ -29,7 +30,7 @@ def draw(
     scale: float,
     grid: Grid,
     entropy: Entropy,
-    law: Law = "normal",
+    noise: Noise = NORMAL,
     *,
     clamped: bool = False,
 ) -> int:
@@ -40,14 +41,13 @@ def draw(
     value
         The private number, exactly, already clamped to ``[grid.lower, grid.upper]``.
     scale
-        Scale of the noise: the standard deviation of a normal law, or that of the exponential
-        parts of a Laplace law.
+        Scale of the noise.
     grid
         The possible outputs.
     entropy
         Source of random bits.
-    law, clamped
-        The noise, and whether what leaves the box goes to its bounds (True) or the law is
+    noise, clamped
+        The noise, and whether what leaves the box goes to its bounds (True) or the noise is
         truncated to the box (False).
 
     Guarantees
@@ -79,16 +79,16 @@ def draw(
         bits = bits << _CHUNK | entropy.bits(_CHUNK)
         count += _CHUNK
         with ctx.workprec(count + _GUARD):
-            index = _settled(bits, count, _Noise(value, scale, grid, law, clamped))
+            index = _settled(bits, count, _Draw(value, scale, grid, noise, clamped))
         if index is not None:
             return index
 
 
-class _Noise(NamedTuple):
+class _Draw(NamedTuple):
     value: Number
     scale: float
     grid: Grid
-    law: Law
+    noise: Noise
     clamped: bool
 
     def distances(self) -> tuple[arb, arb]:
@@ -100,39 +100,25 @@ class _Noise(NamedTuple):
         number = ball.exact(self.value)  # subtracted before anything is rounded
         return arb(number - ball.exact(grid.lower)), arb(ball.exact(grid.upper) - number)
 
-    def inner(self, distance: arb) -> arb:
-        """Return the share of one side's noise that stays within `distance` scales."""
-        if self.law == "laplace":
-            return -((-distance).exp() - 1)
-        return (distance / arb(2).sqrt()).erf()
 
-    def inverse(self, level: arb) -> arb:
-        """Return the signed distance at which `inner` has the level's size."""
-        if self.law == "normal":
-            return arb(2).sqrt() * level.erfinv()
-        if level > 0:
-            return -(1 - level).log()
-        return (1 + level).log() if level < 0 else arb.nan()
-
-
-def _settled(bits: int, count: int, noise: _Noise) -> int | None:
+def _settled(bits: int, count: int, drawn: _Draw) -> int | None:
     """Return the index shared by all U in [bits, bits + 1] / 2**count, or None if unproved.
 
-    With L and R the shares of noise within the distances from the value to the two bounds (one
-    each if the law is clamped), U = (inner(z) + L)/(L + R) with inner odd. Since the value lies
+    With L and R the fractions of noise within the distances from the value to the two bounds (one
+    each if it is clamped), U = (within(z) + L)/(L + R) with `within` odd. Since the value lies
     between the bounds, L and R are not negative, nothing cancels: a level is good to about
     2**-_GUARD of the step between the two ends.
     """
-    scale, grid = arb(noise.scale), noise.grid
-    below, above = noise.distances()
+    noise, scale, grid = drawn.noise, arb(drawn.scale), drawn.grid
+    below, above = drawn.distances()
     left = right = arb(1)
-    if not noise.clamped:
-        left, right = noise.inner(below / scale), noise.inner(above / scale)
+    if not drawn.clamped:
+        left, right = noise.ball_within(below / scale), noise.ball_within(above / scale)
     spacing = arb(grid.spacing)
     origin = below / spacing + 0.5
 
     def index(u: arb) -> int | None:
-        position = origin + noise.inverse((left + right) * u - left) * scale / spacing
+        position = origin + noise.ball_distance((left + right) * u - left) * scale / spacing
         whole = position.max(0).min(grid.intervals).floor().unique_fmpz()
         return None if whole is None else int(whole)
 

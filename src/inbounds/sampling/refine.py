@@ -9,10 +9,11 @@ Proof: docs/proofs/sampler.md.
 from flint import arb, ctx, fmpq
 
 from inbounds.numerics import ball
+from inbounds.numerics.noise import Noise
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.reference import Number
-from inbounds.sampling.strips import Law, log_density, strips
+from inbounds.sampling.strips import strips
 
 _CHUNK = 64
 
@@ -20,7 +21,7 @@ _CHUNK = 64
 def refine(
     *,
     value: Number,
-    law: Law,
+    noise: Noise,
     scale: float,
     grid: Grid,
     proposal: tuple[int, int, float],
@@ -33,7 +34,7 @@ def refine(
     ----------
     value
         The private number, exactly, already clamped.
-    law, scale, grid
+    noise, scale, grid
         The noise and the possible outputs.
     proposal
         The first strip, how many strips there are (0 for a narrow window), and the thinning.
@@ -48,7 +49,7 @@ def refine(
         return None
     lower, upper, at = ball.exact(grid.lower), ball.exact(grid.upper), ball.exact(value)
     if many:
-        table = strips(law)
+        table = strips(noise)
         left, right = (ball.exact(edge) for edge in table.edges[first + choice :][:2].tolist())
         weight = ball.exact(table.height) * (right - left) * ball.exact(thin)
     else:
@@ -60,7 +61,7 @@ def refine(
             z = left + (right - left) * _uniform(u, u_bits)
             x = at + ball.exact(scale) * z
             index = _decided(
-                x, lower, upper, _uniform(v, v_bits) - weight * log_density(law, z).exp(), grid
+                x, lower, upper, _uniform(v, v_bits) - weight * noise.log_density(z).exp(), grid
             )
         if index is not _UNSETTLED:
             return index
@@ -88,7 +89,7 @@ def _decided(x: arb, lower: fmpq, upper: fmpq, excess: arb, grid: Grid) -> int |
 
 
 def is_beyond(
-    *, value: Number, bound: float, scale: float, law: Law, word: int, entropy: Entropy
+    *, value: Number, bound: float, scale: float, noise: Noise, word: int, entropy: Entropy
 ) -> bool:
     """Return whether U, which starts with the bits of `word`, is below the mass past a bound.
 
@@ -98,11 +99,7 @@ def is_beyond(
     while True:
         with ctx.workprec(bits + 64):
             distance = abs(arb(ball.exact(value) - ball.exact(bound))) / arb(scale)
-            if law == "normal":
-                mass = (distance / arb(2).sqrt()).erfc() / 2
-            else:
-                mass = (-distance).exp() / 2
-            excess = _uniform(u, bits) - mass
+            excess = _uniform(u, bits) - noise.ball_tail(distance)
         if excess < 0 or excess > 0:
             return bool(excess < 0)
         u, bits = u << _CHUNK | entropy.bits(_CHUNK), bits + _CHUNK

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 from inbounds.sampling.grid import Grid, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.reference import Number
 from inbounds.sampling.refine import is_beyond, refine
-from inbounds.sampling.strips import Law
 
 if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan
@@ -59,12 +59,12 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Noise of one law on each coordinate of a box.
+    """Noise of one distribution on each coordinate of a box.
 
     Parameters
     ----------
-    law
-        ``"normal"`` or ``"laplace"``.
+    noise
+        Its distribution.
     lower, upper, scale
         Bounds and scale of the noise, one per coordinate.
     steps
@@ -78,7 +78,7 @@ class Sampler:
         arithmetic; tests use it.
     """
 
-    law: Law
+    noise: Noise
     lower: Floats
     upper: Floats
     scale: Floats
@@ -137,7 +137,7 @@ class Sampler:
         for j, grid in self._stepped.items():
             spacing[j] = int(grid.spacing.p) / int(grid.spacing.q)
         return Plan.of(
-            self.law, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
+            self.noise, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
         )
 
     def _fill_small(self, flat: NDArray[Any], answers: NDArray[Any], entropy: Entropy) -> None:
@@ -153,7 +153,9 @@ class Sampler:
         """Draw one index by the oracle."""
         value = min(max(number, grid.lower), grid.upper)
         clamped = self.clamped if clamped is None else clamped
-        return reference.draw(value, float(self.scale[j]), grid, entropy, self.law, clamped=clamped)
+        return reference.draw(
+            value, float(self.scale[j]), grid, entropy, self.noise, clamped=clamped
+        )
 
     def _fill(
         self, flat: NDArray[Any], answers: NDArray[Any], part: slice, entropy: Entropy
@@ -219,7 +221,7 @@ class Sampler:
         grid, number = self.grid(j), block.number(i)
         index = refine(
             value=min(max(number, grid.lower), grid.upper),
-            law=self.law,
+            noise=self.noise,
             scale=float(self.scale[j]),
             grid=grid,
             proposal=block.plan.proposal(float(block.doubles[i]), j),
@@ -236,7 +238,7 @@ class Sampler:
         joint = self.lower.size > 1
         given = (*block.plan.parameters[:4], self._intervals)
         sides = (side[block.where] if joint else side for side in given)
-        move_to_bounds = bounds(self.law, joint)
+        move_to_bounds = bounds(self.noise, joint)
         count = move_to_bounds(words, block.doubles, *sides, indices, unsure)
         for i in unsure[:count].tolist():
             indices[i] = self._at_bound(block, i, int(words[i]), float(indices[i]), entropy)
@@ -251,7 +253,7 @@ class Sampler:
             value=value,
             bound=grid.upper if upward else grid.lower,
             scale=float(self.scale[j]),
-            law=self.law,
+            noise=self.noise,
             word=word ^ (2**64 - 1) if upward else word,
             entropy=entropy,
         )

@@ -5,7 +5,7 @@ about constant. To draw from the density f inside any window: propose one of the
 the window, each with the same probability, a point z uniform in it, and accept with probability
 ``height * width * f(z)`` if z lies in the window. The proposal density on a strip is
 1/(strips * width), so the product is proportional to f everywhere, *whatever the widths*: the cuts
-decide how often a point is refused, never the law.
+decide how often a point is refused, never the distribution.
 
 Neither the scale of the noise, nor the box, nor the value enters the table.
 
@@ -15,19 +15,16 @@ Proof: docs/proofs/sampler.md.
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 from flint import arb, ctx
 
 from inbounds._types import Floats
 from inbounds.numerics import ball
-
-Law = Literal["normal", "laplace"]
+from inbounds.numerics.noise import Noise
 
 STRIPS = 512  # per side if none were lost to the tails
 REACH = 2.0**520  # further than any width in units of the scale
-HALF_MASS: dict[Law, float] = {"normal": math.sqrt(math.pi / 2), "laplace": 1.0}
 _DYADIC = 40  # fractional bits of an edge
 
 
@@ -38,7 +35,7 @@ class Strips:
     ``height * width * f(inner edge) <= 1`` holds exactly for every strip.
     """
 
-    law: Law
+    noise: Noise
     edges: Floats
     height: float
 
@@ -53,27 +50,21 @@ class Strips:
         return np.diff(self.edges)
 
 
-def log_density(law: Law, z: arb) -> arb:
-    """Return ln f(z), with f(0) = 1."""
-    return -z * z / 2 if law == "normal" else -abs(z)
-
-
 @cache
-def strips(law: Law) -> Strips:
-    """Build the table of a law."""
-    half = _half_edges(law)
+def strips(noise: Noise) -> Strips:
+    """Build the table of a distribution."""
+    half = _half_edges(noise)
     edges = np.concatenate([-half[:0:-1], half])
-    return Strips(law, edges, _height(law, half))
+    return Strips(noise, edges, _height(noise, half))
 
 
-def _half_edges(law: Law) -> Floats:
+def _half_edges(noise: Noise) -> Floats:
     """Cut [0, REACH]: each width is the common area over the density at its inner edge."""
-    area = HALF_MASS[law] / STRIPS
+    area = noise.half_mass / STRIPS
     edges = [0.0]
     while edges[-1] < REACH:
         inner = edges[-1]
-        exponent = inner * inner / 2 if law == "normal" else inner
-        width = area * math.exp(min(exponent, 700.0))
+        width = area * math.exp(min(noise.fall(inner), 700.0))
         if width < 2.0**10:
             edges.append(inner + math.ldexp(math.floor(math.ldexp(width, _DYADIC)), -_DYADIC))
         else:
@@ -81,11 +72,11 @@ def _half_edges(law: Law) -> Floats:
     return np.array(edges)
 
 
-def _height(law: Law, half: Floats) -> float:
+def _height(noise: Noise, half: Floats) -> float:
     """Return the largest height, rounded down, that keeps every acceptance at most one."""
     with ctx.workprec(128):
         tops = (
-            (-log_density(law, arb(inner))).exp() / (ball.exact(outer) - ball.exact(inner))
+            (-noise.log_density(arb(inner))).exp() / (ball.exact(outer) - ball.exact(inner))
             for inner, outer in zip(half[:-1].tolist(), half[1:].tolist(), strict=True)
         )
         lowest = min(float(top.lower()) for top in tops)

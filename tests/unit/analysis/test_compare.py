@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import inbounds as ib
-from inbounds.analysis.compare import CRITERIA, compare, epsilon_at
+from inbounds.analysis.compare import CRITERIA, compare
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 NARROW = (ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]))
@@ -88,14 +88,6 @@ def test_the_table_and_the_frame_show_every_contender() -> None:
         result["Uniform"]
 
 
-def test_epsilon_at_a_delta_is_the_inverse_of_delta() -> None:
-    mechanism = ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.0)
-    epsilon = epsilon_at(mechanism, 1e-5)
-    assert mechanism.delta(epsilon) <= 1e-5 < mechanism.delta(epsilon * (1 - 1e-4))
-    assert epsilon_at(mechanism, 0.0) == mechanism.epsilon
-    assert epsilon_at(mechanism, 0.999) == 0
-
-
 def test_bad_arguments_are_named() -> None:
     box = ib.Box(0, 1)
     with pytest.raises(ArgumentError, match="epsilon must be positive"):
@@ -111,7 +103,7 @@ def test_bad_arguments_are_named() -> None:
 
 
 def test_scales_per_coordinate_are_shown() -> None:
-    assert np.ndim(compare(*NARROW, epsilon=1.0)["BoundedGaussian"].mechanism._scale) == 0
+    assert np.ndim(compare(*NARROW, epsilon=1.0)["BoundedGaussian"].mechanism.scale) == 0
 
 
 @pytest.mark.parametrize("rho", [1e-3, 0.1, 1.9, 2.5, 50.0])

@@ -21,7 +21,7 @@ def test_the_change_of_a_joint_release_is_the_worst_one_where_that_is_known():
     box = ib.Box([0, 0], [10, 1])
     mechanism = ib.BoundedGaussian(box, ib.L1(2), sigma=9.0)
     (first, second), *_ = pairs_of(mechanism, None, None, None)[0]
-    np.testing.assert_array_equal(second - first, mechanism._pure_loss().change)
+    np.testing.assert_array_equal(second - first, mechanism.worst_change)
     other = pairs_of(mechanism, None, ib.L1(1), None)[0][0]
     assert np.abs(other[1] - other[0]).sum() == pytest.approx(1)
 

@@ -21,6 +21,8 @@ from inbounds import (
 )
 from inbounds.calibration.certificate import Row, certify
 from inbounds.errors import ArgumentError, CertificateError, InBoundsError
+from inbounds.numerics.laplace import LAPLACE
+from inbounds.numerics.normal import NORMAL
 from inbounds.sensitivity import Sensitivity
 
 PLANE = Box([0, 1], [10, 9])
@@ -220,7 +222,7 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
         found = certify(
             lower=lower,
             upper=upper,
-            law="normal",
+            noise=NORMAL,
             scale=sigma,
             caps=caps,
             order=order,
@@ -245,7 +247,7 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
     radius = float(generator.uniform(0.2, 3))
     for high in (1, 1, 0.01):
         found = certify(
-            law="laplace",
+            noise=LAPLACE,
             lower=lower,
             upper=upper,
             scale=10 ** generator.uniform(-1, 1, size),
@@ -290,7 +292,8 @@ def test_the_check_uses_neither_the_closed_form_nor_the_doubles(
         raise AssertionError("the check must not need this")
 
     for module, names in (
-        ("inbounds.numerics.ball", ("loss", "loss_slope", "laplace_loss", "laplace_slope")),
+        ("inbounds.numerics.normal._Normal", ("loss", "loss_slope")),
+        ("inbounds.numerics.laplace._Laplace", ("loss", "loss_slope")),
         ("inbounds.calibration.laplace", ("losses", "slopes", "pure_loss")),
         ("inbounds.numerics.partition", ("loss", "losses", "log_ratio", "log_ratios")),
         ("inbounds.calibration.waterfill", ("worst_change", "gap")),

@@ -39,7 +39,7 @@ def test_csv_holds_the_rows(expected):
     *mechanisms, middle = rows
     assert [row["mechanism"] for row in mechanisms] == [c.name for c in expected.contenders]
     assert [float(row["scale"]) for row in mechanisms] == [
-        c.mechanism._scale for c in expected.contenders
+        c.mechanism.scale for c in expected.contenders
     ]
     assert (middle["mechanism"], middle["scale"]) == ("middle of the box", "")
 

@@ -57,6 +57,28 @@ def first(answer: Any) -> Any:
     return answer[0] if isinstance(answer, tuple) else answer
 
 
+@each_kind
+def test_the_noise_its_scale_and_its_sampler_are_public(kind: Any) -> None:
+    one, several = interval(kind), plane(kind)
+    assert SCALE_NAMES[kind] == one.noise.scale_name
+    assert one.scale == getattr(one, SCALE_NAMES[kind]) == 2.0
+    assert one.scales.tolist() == [2.0]
+    assert several.scales.tolist() == np.asarray(several.scale).tolist() == [5.0, 0.5]
+    drawn = several.sampler().draw(np.array([2.0, 3.0]), SeededEntropy(1))
+    assert drawn.tolist() == several.release([2.0, 3.0], entropy=SeededEntropy(1)).tolist()
+
+
+@each_kind
+def test_epsilon_at_a_delta_is_the_inverse_of_delta(kind: Any) -> None:
+    mechanism = interval(kind)
+    epsilon = mechanism.epsilon_at(1e-5)
+    assert mechanism.delta(epsilon) <= 1e-5 < mechanism.delta(epsilon * (1 - 1e-4))
+    assert mechanism.epsilon_at(0.0) == mechanism.epsilon
+    assert mechanism.epsilon_at(0.999) == 0
+    with pytest.raises(ArgumentError, match=r"^delta must be"):
+        mechanism.epsilon_at(-1e-9)
+
+
 # Construction
 
 

@@ -5,41 +5,44 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from inbounds.numerics.ball import exact
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import atoms
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import Law
 
-LAWS: list[Law] = ["normal", "laplace"]
 TWO_64 = 1 << 64
 
 
-def tail(law: Law, distance: fmpq) -> arb:
-    if law == "normal":
+def tail(noise: Noise, distance: fmpq) -> arb:
+    if noise == NORMAL:
         return (arb(distance) / arb(2).sqrt()).erfc() / 2
     return (-arb(distance)).exp() / 2
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_tails_are_good_to_a_relative_2_to_the_minus_33(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_tails_are_good_to_a_relative_2_to_the_minus_33(noise: Noise) -> None:
     with ctx.workprec(100):
         for distance in np.linspace(0.0, 12.0, 4001).tolist():
-            found = atoms._tail(law == "laplace", distance)
-            truth = tail(law, exact(distance))
+            found = atoms._tail(NOISES.index(noise), distance)
+            truth = tail(noise, exact(distance))
             assert abs(exact(found) / truth - 1) < 2.0**-33
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_far_tails_are_too_small_for_any_word(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_far_tails_are_too_small_for_any_word(noise: Noise) -> None:
     for distance in np.geomspace(50.0, 1e150, 300).tolist():
-        assert 0 <= atoms._tail(law == "laplace", distance) < 2.0**-65
+        assert 0 <= atoms._tail(NOISES.index(noise), distance) < 2.0**-65
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("scale", [1e-9, 0.03, 1.0, 1e4])
-def test_words_next_to_a_probability_are_unsure_or_decided_rightly(law: Law, scale: float) -> None:
+def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
+    noise: Noise, scale: float
+) -> None:
     """Words within a few margins of the masses beyond both bounds, on both sides of them."""
     rng = np.random.default_rng(1)
-    sampler = Sampler(law, np.zeros(1), np.ones(1), np.array([scale]), (None,), clamped=True)
+    sampler = Sampler(noise, np.zeros(1), np.ones(1), np.array([scale]), (None,), clamped=True)
     plan = sampler._plan
     margin = 2.0**-30 + 2.0**-45 / scale
     values = np.clip(scale * rng.exponential(2.0, 400), 0, 1)
@@ -47,8 +50,8 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(law: Law, sca
     truths, words = [], []
     with ctx.workprec(200):
         for value in values.tolist():
-            masses = [tail(law, exact(gap) / exact(scale)) for gap in (value, 1.0)]
-            masses[1] = tail(law, (1 - exact(value)) / exact(scale))
+            masses = [tail(noise, exact(gap) / exact(scale)) for gap in (value, 1.0)]
+            masses[1] = tail(noise, (1 - exact(value)) / exact(scale))
             side = int(rng.integers(2))
             goal = float(masses[side]) * (1 + rng.uniform(-4, 4) * margin)
             word = min(max(int(goal * TWO_64), 0), TWO_64 - 1)
@@ -56,7 +59,7 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(law: Law, sca
             truths.append(masses)
     indices, unsure = np.full(values.size, 7.0), np.empty(values.size, np.intp)
     given = (*plan.parameters[:4], np.array([9.0]))
-    move_to_bounds = atoms.bounds(law, joint=False)
+    move_to_bounds = atoms.bounds(noise, joint=False)
     count = move_to_bounds(np.array(words, np.uint64), values, *given, indices, unsure)
     doubtful = set(unsure[:count].tolist())
     assert 20 < count < 380

@@ -16,12 +16,15 @@ from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from inbounds.numerics.ball import exact
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import kernel
 from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.kernel import LAWS, NARROW, REFUSED, UNSURE, loops, place
+from inbounds.sampling.kernel import NARROW, REFUSED, UNSURE, loops, place
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import HALF_MASS, STRIPS, Law, strips
+from inbounds.sampling.strips import STRIPS, strips
 
 Words = list[tuple[int, int]]
 TWO_32, TWO_64 = 1 << 32, 1 << 64
@@ -32,7 +35,7 @@ OPEN = None  # the words leave more than one outcome possible
 class Setting:
     """One coordinate, seen exactly and as the kernel sees it."""
 
-    law: Law
+    noise: Noise
     lower: float
     upper: float
     scale: float
@@ -41,7 +44,7 @@ class Setting:
     @cached_property
     def sampler(self) -> Sampler:
         sides = (np.array([side]) for side in (self.lower, self.upper, self.scale))
-        return Sampler(self.law, *sides, (self.step,))
+        return Sampler(self.noise, *sides, (self.step,))
 
     @cached_property
     def plan(self) -> Plan:
@@ -63,7 +66,7 @@ class Setting:
         return float(self.plan.parameters[6][0]) * 2.0**-53
 
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
-        attempt, _ = loops(self.law, bool(self.plan.narrow[0]), joint=False)
+        attempt, _ = loops(self.noise, bool(self.plan.narrow[0]), joint=False)
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
         indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
         values = np.full(len(words), value)
@@ -87,7 +90,7 @@ class Setting:
             at, scale = exact(self.clamp(value)), exact(self.scale)
             left, right = ((exact(end) - at) / scale for end in (self.lower, self.upper))
             return left, right, exact(thin)
-        table = strips(self.law)
+        table = strips(self.noise)
         left, right = (exact(edge) for edge in table.edges[strip : strip + 2].tolist())
         return left, right, exact(table.height) * (right - left) * exact(thin)
 
@@ -103,7 +106,7 @@ class Setting:
         lower, upper = exact(self.lower), exact(self.upper)
         v = a % TWO_32
         with ctx.workprec(160):
-            ends = [weight * density(self.law, z) for z in zs]
+            ends = [weight * density(self.noise, z) for z in zs]
             top = arb(weight) if zs[0] <= 0 <= zs[1] else ends[0].max(ends[1])
             never = fmpq(v, TWO_32) >= top
             always = fmpq(v + 1, TWO_32) <= ends[0].min(ends[1])
@@ -139,7 +142,7 @@ class Setting:
         """Return words whose points fall within a few rounding errors of the number x."""
         z = (x - exact(self.clamp(value))) / exact(self.scale)
         first, many, thin = self.plan.proposal(value, 0)
-        strip = int(np.searchsorted(strips(self.law).edges, as_float(z), "right")) - 1
+        strip = int(np.searchsorted(strips(self.noise).edges, as_float(z), "right")) - 1
         if many:
             strip = min(max(strip, first), first + many - 1)
         left, right, _ = self.ends(value, strip, thin)
@@ -158,7 +161,7 @@ class Setting:
         left, right, weight = self.ends(value, strip, self.plan.proposal(value, 0)[2])
         words = []
         with ctx.workprec(160):
-            chances = [weight * density(self.law, z) * TWO_32 for z in (left, right)]
+            chances = [weight * density(self.noise, z) * TWO_32 for z in (left, right)]
             low, high = (float(f(*chances)) for f in (arb.min, arb.max))
             if left < 0 < right:
                 low, high = float(max(chances, key=float)), float(arb(weight) * TWO_32)
@@ -168,7 +171,7 @@ class Setting:
                 log = (goal / weight).log()
                 if not log < 0:
                     continue
-                distance = (-2 * log).sqrt() if self.law == "normal" else -log
+                distance = (-2 * log).sqrt() if self.noise == NORMAL else -log
                 z = distance if left + right > 0 else -distance
                 place = int(((z - left) / (right - left) * TWO_64).floor().unique_fmpz() or -1)
                 if 0 <= place < TWO_64 and 0 <= v < TWO_32:
@@ -180,8 +183,8 @@ def as_float(number: fmpq) -> float:
     return int(number.p) / int(number.q)
 
 
-def density(law: Law, z: fmpq) -> arb:
-    return (-arb(z * z) / 2 if law == "normal" else -abs(arb(z))).exp()
+def density(noise: Noise, z: fmpq) -> arb:
+    return (-arb(z * z) / 2 if noise == NORMAL else -abs(arb(z))).exp()
 
 
 BOUNDS = [
@@ -199,15 +202,15 @@ BOUNDS = [
 US = [1e-6, 0.04, 0.05, 0.42, 0.4201, 1.0, 3.7, 9.0, 20.0, 123.4, 1e4, 1e6, 1e9]
 
 
-def settings(law: Law) -> list[Setting]:
+def settings(noise: Noise) -> list[Setting]:
     found = []
     for i, (lower, upper) in enumerate(BOUNDS):
-        found += [Setting(law, lower, upper, (upper - lower) / u) for u in US[i % 2 :: 2]]
+        found += [Setting(noise, lower, upper, (upper - lower) / u) for u in US[i % 2 :: 2]]
     stepped = [(0.0, 10.0, 3.0), (-1.0, 1.0, 0.1), (1e9, 1e9 + 1, 0.3), (0.0, 120.0, 1.0)]
     stepped += [(0.0, 1.0, 1.0), (0.1, 7.3, 7.3 * 2.0**-41.98), (-5.0, 2.0, 7e-11), (0.0, 7.0, 2.7)]
     for lower, upper, step in stepped:
         for u in (0.03, 0.7, 6.0, 1e3, 2e8):
-            found.append(Setting(law, lower, upper, (upper - lower) / u, step))
+            found.append(Setting(noise, lower, upper, (upper - lower) / u, step))
     return found
 
 
@@ -233,11 +236,11 @@ def random_words(rng: np.random.Generator, count: int) -> Words:
     return [(a, b) for a, b in pairs.tolist()]
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_every_certain_decision_on_random_words_is_right(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_certain_decision_on_random_words_is_right(noise: Noise) -> None:
     rng = np.random.default_rng(1)
     certain = refusals = trials = 0
-    for setting in settings(law):
+    for setting in settings(noise):
         for value in values_of(setting, rng):
             words = random_words(rng, 35)
             trials += len(words)
@@ -261,11 +264,13 @@ def cuts_near(setting: Setting, value: float, rng: np.random.Generator) -> list[
     return [grid.cut(k) for k in sorted(cuts)]
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_points_within_rounding_errors_of_a_cut_or_a_bound_are_unsure_or_right(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_points_within_rounding_errors_of_a_cut_or_a_bound_are_unsure_or_right(
+    noise: Noise,
+) -> None:
     rng = np.random.default_rng(2)
     certain = trials = 0
-    for setting in settings(law):
+    for setting in settings(noise):
         for value in values_of(setting, rng):
             goals = cuts_near(setting, value, rng)
             if not setting.plan.narrow[0]:
@@ -286,16 +291,16 @@ def strips_for(setting: Setting, value: float, rng: np.random.Generator) -> list
     if many == 0:
         return [0]
     ends = {first, first + many - 1, *(first + rng.integers(many, size=3)).tolist()}
-    plain = strips(setting.law).widths <= kernel._PLAIN[LAWS.index(setting.law)]
+    plain = strips(setting.noise).widths <= kernel._PLAIN[NOISES.index(setting.noise)]
     plains = np.flatnonzero(plain[first : first + many]) + first
     return sorted({*ends, int(plains[0]), int(plains[-1])})
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_points_whose_chance_is_next_to_v_are_unsure_or_right(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_points_whose_chance_is_next_to_v_are_unsure_or_right(noise: Noise) -> None:
     rng = np.random.default_rng(3)
     certain = trials = 0
-    for setting in settings(law)[::2]:
+    for setting in settings(noise)[::2]:
         for value in values_of(setting, rng)[:2]:
             words = []
             for strip in strips_for(setting, value, rng):
@@ -310,11 +315,11 @@ def test_points_whose_chance_is_next_to_v_are_unsure_or_right(law: Law) -> None:
     assert certain > 100
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_without_the_margin_of_position_the_same_words_do_find_mistakes(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_without_the_margin_of_position_the_same_words_do_find_mistakes(noise: Noise) -> None:
     rng = np.random.default_rng(4)
     mistakes = {True: 0, False: 0}
-    for setting in settings(law):
+    for setting in settings(noise):
         narrow = bool(setting.plan.narrow[0])
         *_, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
         for value in values_of(setting, rng):
@@ -330,15 +335,15 @@ def test_without_the_margin_of_position_the_same_words_do_find_mistakes(law: Law
     assert mistakes[False] > 10
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
-    law: Law, monkeypatch: pytest.MonkeyPatch
+    noise: Noise, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Compiled anew, the decision takes the margin that the module has at that moment."""
     rng = np.random.default_rng(5)
-    setting = Setting(law, -1.1, 2.3, 1.7)
+    setting = Setting(noise, -1.1, 2.3, 1.7)
     assert not setting.plan.narrow[0]
-    which = LAWS.index(law)
+    which = NOISES.index(noise)
     lower, per_width, _, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
     value = 0.7
     first, many, thin = setting.plan.proposal(value, 0)
@@ -365,7 +370,7 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
 
 
 def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> None:
-    setting = Setting("normal", 0.0, 1.0, 0.3)
+    setting = Setting(NORMAL, 0.0, 1.0, 0.3)
     _, many, _ = setting.plan.proposal(0.5, 0)
     assert TWO_32 % many > 0
     words = []
@@ -384,8 +389,8 @@ def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> Non
 def test_extreme_words_are_unsure_or_right() -> None:
     ends = (0, 1, (1 << 12) - 1, 1 << 12, TWO_64 - (1 << 12), TWO_64 - 1, TWO_64 // 2)
     words = [(a, b) for a in (*ends, TWO_32 - 1, TWO_32) for b in ends]
-    for law in LAWS:
-        for setting in settings(law)[::3]:
+    for noise in NOISES:
+        for setting in settings(noise)[::3]:
             for value in (setting.lower, setting.upper):
                 assert setting.mistakes(value, words)[0] == 0, (setting, value)
 
@@ -409,21 +414,23 @@ def test_the_exponential_is_good_to_36_bits(where: str) -> None:
     assert worst < 2.0**-36.5
 
 
-def half_edges(law: Law) -> list[float]:
-    table = strips(law)
+def half_edges(noise: Noise) -> list[float]:
+    table = strips(noise)
     edges: list[float] = table.edges[table.count // 2 :].tolist()
     return edges
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_at_every_edge_the_strips_proposed_reach_past_it_with_room_for_rounding(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_at_every_edge_the_strips_proposed_reach_past_it_with_room_for_rounding(
+    noise: Noise,
+) -> None:
     """The count grows with the distance x, so it is enough to look just beyond every edge.
 
     The room is what `docs/proofs/sampler.md` needs: a computed distance may be short by u/2**50,
     2**-16 for the largest u.
     """
-    which = LAWS.index(law)
-    edges = half_edges(law)
+    which = NOISES.index(noise)
+    edges = half_edges(noise)
     least = math.inf
     for k, edge in enumerate(edges[:-1], start=1):
         for x in (max(edge - 2.0**-16, 0.0), edge, math.nextafter(edge, math.inf)):
@@ -442,18 +449,18 @@ def test_at_every_edge_the_strips_proposed_reach_past_it_with_room_for_rounding(
     assert least > 0.0128  # times 1/409 of a scale is more than 2**-16
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_all_points_of_the_window_lie_in_a_proposed_strip(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_all_points_of_the_window_lie_in_a_proposed_strip(noise: Noise) -> None:
     rng = np.random.default_rng(6)
-    table = strips(law)
-    edges = half_edges(law)
-    u_least = math.nextafter(NARROW[law], 1.0)
+    table = strips(noise)
+    edges = half_edges(noise)
+    u_least = math.nextafter(NARROW[noise], 1.0)
     for _ in range(4000):
         lower = float(rng.choice([0.0, 1e9, -1.1, -7e5]))
         upper = lower + float(rng.choice([1.0, 3.0, 0.7]))
         u = u_least * (1e6 / u_least) ** rng.random()
         setting = Plan.of(
-            law,
+            noise,
             np.array([lower]),
             np.array([upper]),
             np.array([(upper - lower) / u]),
@@ -476,13 +483,13 @@ def test_all_points_of_the_window_lie_in_a_proposed_strip(law: Law) -> None:
             assert 0 < thin <= 1
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("u", [1e-6, 0.03, 0.05, 0.41, 0.43, 1.0, 2.0, 10.0, 1e3, 1e6])
 def test_thinning_never_exceeds_one_and_gives_all_values_nearly_the_same_chance(
-    law: Law, u: float
+    noise: Noise, u: float
 ) -> None:
     """Within 0.3 %: the error of the approximate mass. Without it values differ by far more."""
-    which, narrow = LAWS.index(law), u <= NARROW[law]
+    which, narrow = NOISES.index(noise), u <= NARROW[noise]
     target = 0.998 * float(kernel.least_acceptance(which, narrow, np.array([u]))[0])
     chances = []
     for share in np.linspace(0.0, 1.0, 41).tolist():
@@ -492,19 +499,19 @@ def test_thinning_never_exceeds_one_and_gives_all_values_nearly_the_same_chance(
             math.sqrt(math.pi / 2) * math.erf(x / math.sqrt(2)) if which == 0 else -math.expm1(-x)
             for x in (share * u, u - share * u)
         )
-        chances.append(thin * mass / (u if narrow else many / strips(law).height))
+        chances.append(thin * mass / (u if narrow else many / strips(noise).height))
     assert max(chances) <= 1
     assert min(chances) > 0.9
     assert max(chances) - min(chances) < 0.003
     assert abs(np.mean(chances) - target) < 0.003
-    assert HALF_MASS[law] > 0
+    assert noise.half_mass > 0
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(law: Law) -> None:
+@pytest.mark.parametrize("noise", NOISES)
+def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noise: Noise) -> None:
     rng = np.random.default_rng(7)
-    setting = Setting(law, 0.0, 1.0, 0.5)
-    attempt, settle = loops(law, bool(setting.plan.narrow[0]), joint=False)
+    setting = Setting(noise, 0.0, 1.0, 0.5)
+    attempt, settle = loops(noise, bool(setting.plan.narrow[0]), joint=False)
     size = 3000
     words = rng.integers(0, TWO_64, 2 * size + 8, np.uint64, endpoint=False)
     values, indices = rng.random(size), np.empty(size)
@@ -561,7 +568,7 @@ def test_a_place_is_never_computed_with_subnormal_numbers(lower: float, width: f
     upper = lower + width
     if not upper > lower:
         return
-    setting = Setting("normal", lower, upper, (upper - lower) / 3)
+    setting = Setting(NORMAL, lower, upper, (upper - lower) / 3)
     origin, per_width, least = (float(side[0]) for side in setting.plan.parameters[:3])
     assert origin == 0 or abs(origin) >= 2.0**-960
     share = numba.njit(kernel._share.py_func, error_model="numpy")

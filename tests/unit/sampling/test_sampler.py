@@ -8,12 +8,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import NOISES
+from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import reference, sampler
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.sampler import SMALL, Sampler
-from inbounds.sampling.strips import Law
 
-LAWS: list[Law] = ["normal", "laplace"]
 LARGE = 3 * SMALL
 Numbers = float | Sequence[float]
 
@@ -23,7 +24,7 @@ def make(
     upper: Numbers,
     scale: Numbers,
     steps: tuple[float | None, ...] | None = None,
-    law: Law = "normal",
+    noise: Noise = NORMAL,
     *,
     clamped: bool = False,
     equal_time: bool = True,
@@ -31,39 +32,43 @@ def make(
 ) -> Sampler:
     sides = [np.atleast_1d(np.array(side, float)) for side in (lower, upper, scale)]
     steps = (None,) * sides[0].size if steps is None else steps
-    return Sampler(law, *sides, steps, clamped=clamped, equal_time=equal_time, caution=caution)
+    return Sampler(noise, *sides, steps, clamped=clamped, equal_time=equal_time, caution=caution)
 
 
-def levels(law: Law, value: float, scale: float, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
-    noise = stats.norm if law == "normal" else stats.laplace
-    cdf: NDArray[np.float64] = noise.cdf(cuts, value, scale)
+def levels(
+    noise: Noise, value: float, scale: float, cuts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    known = stats.norm if noise == NORMAL else stats.laplace
+    cdf: NDArray[np.float64] = known.cdf(cuts, value, scale)
     return cdf
 
 
-def chances(law: Law, value: float, scale: float, upper: int, clamped: bool) -> NDArray[np.float64]:
+def chances(
+    noise: Noise, value: float, scale: float, upper: int, clamped: bool
+) -> NDArray[np.float64]:
     """Return the probabilities of 0..upper, by the definition."""
     cuts = np.arange(upper) + 0.5
-    inner = levels(law, value, scale, cuts)
-    low, high = (0.0, 1.0) if clamped else levels(law, value, scale, np.array([0.0, upper]))
+    inner = levels(noise, value, scale, cuts)
+    low, high = (0.0, 1.0) if clamped else levels(noise, value, scale, np.array([0.0, upper]))
     return np.diff((np.concatenate([[low], inner, [high]]) - low) / (high - low))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("clamped", [False, True])
 @pytest.mark.parametrize("scale", [0.8, 2.0, 300.0])
 @pytest.mark.parametrize("value", [0.0, 1.3, 4.0])
 @pytest.mark.parametrize("caution", [0.0, 0.4])
 def test_large_jobs_follow_the_law_also_when_most_trials_go_through_refine(
-    law: Law, clamped: bool, scale: float, value: float, caution: float
+    noise: Noise, clamped: bool, scale: float, value: float, caution: float
 ) -> None:
     """False alarm 1e-6 each."""
     size = 60_000 if caution == 0 else LARGE
-    source = make(0.0, 4.0, scale, (1.0,), law, clamped=clamped, caution=caution)
+    source = make(0.0, 4.0, scale, (1.0,), noise, clamped=clamped, caution=caution)
     answers = source.draw(np.full(size, value), SeededEntropy(11))
     assert answers.dtype == np.int64
     counts = np.bincount(answers, minlength=5)
     assert counts.size == 5
-    expected = size * chances(law, value, scale, 4, clamped)
+    expected = size * chances(noise, value, scale, 4, clamped)
     kept = expected > 5
     assert (
         stats.chisquare(
@@ -73,7 +78,7 @@ def test_large_jobs_follow_the_law_also_when_most_trials_go_through_refine(
         > 1e-6
     )
     if caution == 0 and scale == 2.0:
-        wrong = size * chances(law, value, scale * 1.1, 4, clamped)
+        wrong = size * chances(noise, value, scale * 1.1, 4, clamped)
         assert stats.chisquare(counts, wrong).pvalue < 1e-6
 
 
@@ -95,13 +100,13 @@ def test_caution_sends_most_trials_through_refine(monkeypatch: pytest.MonkeyPatc
     assert np.array_equal(cautious * 2**23, np.floor(cautious * 2**23))  # the same grid
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("clamped", [False, True])
 @pytest.mark.parametrize("size", [1, 10, SMALL - 1, SMALL, 40_000])
 def test_small_and_large_jobs_stay_on_the_grid_and_repeat_with_the_seed(
-    law: Law, clamped: bool, size: int
+    noise: Noise, clamped: bool, size: int
 ) -> None:
-    source = make(-1.0, 3.0, 1.5, law=law, clamped=clamped)
+    source = make(-1.0, 3.0, 1.5, noise=noise, clamped=clamped)
     values = np.linspace(-2.0, 4.0, size)  # some outside
     first, again, other = (source.draw(values, SeededEntropy(seed)) for seed in (5, 5, 6))
     assert np.array_equal(first, again)
@@ -115,11 +120,11 @@ def test_small_and_large_jobs_stay_on_the_grid_and_repeat_with_the_seed(
         assert ((first == -1.0) | (first == 3.0)).any() == clamped
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("clamped", [False, True])
-def test_oracle_and_kernel_agree(law: Law, clamped: bool) -> None:
+def test_oracle_and_kernel_agree(noise: Noise, clamped: bool) -> None:
     """Two samples of one law, on a grid of 41 points; false alarm 1e-6."""
-    source = make(0.0, 4.0, 1.1, (0.1,), law, clamped=clamped)
+    source = make(0.0, 4.0, 1.1, (0.1,), noise, clamped=clamped)
     values = np.full(LARGE, 0.7)
     entropy = SeededEntropy(12)
     small = np.concatenate([source.draw(part, entropy) for part in np.split(values, 6)])
@@ -129,25 +134,25 @@ def test_oracle_and_kernel_agree(law: Law, clamped: bool) -> None:
     assert stats.ks_2samp(small, large).pvalue > 1e-6
 
 
-def joint_box(*, clamped: bool = False, law: Law = "normal") -> Sampler:
+def joint_box(*, clamped: bool = False, noise: Noise = NORMAL) -> Sampler:
     """Narrow, wide, integral, subnormal and huge coordinates side by side."""
     return make(
         [0.0, 0.0, 0.0, 0.0, 1e9, -(2.0**1005)],
         [1.0, 1.0, 10.0, 1e-310, 1e9 + 1, 2.0**1005],
         [100.0, 0.2, 3.0, 1e-310, 0.5, 2.0**1004],
         (None, None, 3.0, None, 0.25, None),
-        law,
+        noise,
         clamped=clamped,
     )
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("clamped", [False, True])
 @pytest.mark.parametrize("rows", [3, 400])
 def test_joint_boxes_mix_narrow_wide_and_unusable_coordinates(
-    law: Law, clamped: bool, rows: int
+    noise: Noise, clamped: bool, rows: int
 ) -> None:
-    source = joint_box(clamped=clamped, law=law)
+    source = joint_box(clamped=clamped, noise=noise)
     values = np.tile(source.lower + (source.upper - source.lower) * 0.3, (rows, 1))
     answers = source.draw(values, SeededEntropy(13))
     assert answers.shape == (rows, 6)
@@ -278,13 +283,13 @@ def test_a_trial_that_refine_refuses_is_continued_by_the_oracle(
     assert set(answers.tolist()) == {7}
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("scale", [2.0**-30, 2.0**20, 2.0**200])
 def test_clamped_noise_of_any_scale_hits_the_bounds_as_often_as_it_should(
-    law: Law, scale: float
+    noise: Noise, scale: float
 ) -> None:
     values = np.full(20_000, 1.0)
-    answers = make(0.0, 1.0, scale, law=law, clamped=True).draw(values, SeededEntropy(20))
+    answers = make(0.0, 1.0, scale, noise=noise, clamped=True).draw(values, SeededEntropy(20))
     at_upper = (answers == 1.0).mean()
     assert abs(at_upper - 0.5) < 5 * 0.5 / math.sqrt(values.size)
     at_lower = (answers == 0.0).mean()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from inbounds.numerics import truncated_laplace as law
+from inbounds.numerics.laplace import LAPLACE
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-4, 0.1, 1.0, 3.0, 29.9, 30.1, 80.0, 1e3, 1e7]
@@ -61,13 +61,13 @@ def test_mass_and_moments_are_right(left: float, right: float) -> None:
         sides = [[partial_moment(order, side) for side in (left, right)] for order in (1, 2)]
         bias = (sides[0][1] - sides[0][0]) / mass
         square = (sides[1][0] + sides[1][1]) / mass
-    assert float(law.mass(*arrays(left, right))) == pytest.approx(float(mass), rel=1e-15, abs=0)
-    assert float(law.second_moment(*arrays(left, right))) == pytest.approx(
+    assert float(LAPLACE.mass(*arrays(left, right))) == pytest.approx(float(mass), rel=1e-15, abs=0)
+    assert float(LAPLACE.second_moment(*arrays(left, right))) == pytest.approx(
         float(square), rel=1e-14, abs=0
     )
     # The mean is a difference of two sides: right to a few units of the larger side.
     larger = float(max(sides[0]) / mass)
-    found = float(law.bias(*arrays(left, right)))
+    found = float(LAPLACE.bias(*arrays(left, right)))
     assert found == pytest.approx(float(bias), rel=1e-14, abs=4e-15 * larger)
 
 
@@ -77,9 +77,9 @@ def test_the_density_is_the_laplace_one_inside_and_zero_outside(left: float, rig
     with mp.workdps(DIGITS):
         peak = float(1 / (2 * between(-left, right)))
     expected = peak * np.exp(-np.abs(z))
-    np.testing.assert_allclose(law.density(z, *arrays(left, right)), expected, rtol=1e-14)
+    np.testing.assert_allclose(LAPLACE.density(z, *arrays(left, right)), expected, rtol=1e-14)
     for outside in (math.nextafter(-left, -math.inf), math.nextafter(right, math.inf), 1e300):
-        assert law.density(*arrays(outside, left, right)) == 0
+        assert LAPLACE.density(*arrays(outside, left, right)) == 0
 
 
 @each_side
@@ -87,7 +87,7 @@ def test_the_cdf_is_right_and_small_probabilities_keep_their_digits(
     left: float, right: float
 ) -> None:
     z = positions(left, right)
-    found = law.cumulative(z, *arrays(left, right))
+    found = LAPLACE.cumulative(z, *arrays(left, right))
     for one, value in zip(z.tolist(), found.tolist(), strict=True):
         exact = true_cdf(one, left, right)
         assert abs(value - exact) <= 5e-16
@@ -98,23 +98,23 @@ def test_the_cdf_is_right_and_small_probabilities_keep_their_digits(
 @each_side
 def test_the_cdf_of_the_mirror_image_is_the_upper_tail(left: float, right: float) -> None:
     z = positions(left, right)
-    below = law.cumulative(z, *arrays(left, right))
-    above = law.cumulative(-z, *arrays(right, left))
+    below = LAPLACE.cumulative(z, *arrays(left, right))
+    above = LAPLACE.cumulative(-z, *arrays(right, left))
     np.testing.assert_allclose(below + above, 1.0, rtol=0, atol=5e-16)
 
 
 @each_side
 def test_the_cdf_runs_from_zero_to_one_and_never_falls(left: float, right: float) -> None:
-    ends = law.cumulative(np.array([-math.inf, -left, right, math.inf]), *arrays(left, right))
+    ends = LAPLACE.cumulative(np.array([-math.inf, -left, right, math.inf]), *arrays(left, right))
     assert ends.tolist() == [0, 0, 1, 1]
     z = np.linspace(max(-left, -50.0), min(right, 50.0), 400)
-    assert (np.diff(law.cumulative(z, *arrays(left, right))) >= -2.3e-16).all()
+    assert (np.diff(LAPLACE.cumulative(z, *arrays(left, right))) >= -2.3e-16).all()
 
 
 @each_side
 def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: float) -> None:
-    found = law.quantile(np.array(LEVELS), *arrays(left, right))
-    assert law.quantile(np.array([0.0, 1.0]), *arrays(left, right)).tolist() == [-left, right]
+    found = LAPLACE.quantile(np.array(LEVELS), *arrays(left, right))
+    assert LAPLACE.quantile(np.array([0.0, 1.0]), *arrays(left, right)).tolist() == [-left, right]
     for q, z in zip(LEVELS, found.tolist(), strict=True):
         assert -left <= z <= right
         margin = 1e-14 * min(left + right, max(1.0, abs(z)))
@@ -125,8 +125,8 @@ def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: floa
 @each_side
 def test_the_quantile_inverts_the_cdf_where_doubles_allow(left: float, right: float) -> None:
     z = positions(left, right)
-    density = law.density(z, *arrays(left, right))
-    back = law.quantile(law.cumulative(z, *arrays(left, right)), *arrays(left, right))
+    density = LAPLACE.density(z, *arrays(left, right))
+    back = LAPLACE.quantile(LAPLACE.cumulative(z, *arrays(left, right)), *arrays(left, right))
     known = density * min(left + right, 1.0) > 1e-3  # elsewhere a level stands for many points
     margin = 2e-16 / density[known] + 1e-14 * np.maximum(min(left + right, 1.0), abs(z[known]))
     assert known.any()
@@ -135,17 +135,17 @@ def test_the_quantile_inverts_the_cdf_where_doubles_allow(left: float, right: fl
 
 def test_the_plain_law_is_the_laplace_law() -> None:
     z = np.array([-700.0, -3.0, -1e-9, 0.0, 1e-9, 3.0, 30.0])
-    np.testing.assert_allclose(law.plain_density(z), np.exp(-np.abs(z)) / 2, rtol=1e-15)
+    np.testing.assert_allclose(LAPLACE.plain_density(z), np.exp(-np.abs(z)) / 2, rtol=1e-15)
     with mp.workdps(DIGITS):
         exact = [float(between(x, 800.0) + mp.exp(-800) / 2) for x in z.tolist()]
-    np.testing.assert_allclose(law.tail(z), exact, rtol=1e-15)
+    np.testing.assert_allclose(LAPLACE.tail(z), exact, rtol=1e-15)
     q = np.array([1e-300, 1e-9, 0.3, 0.5, 0.75, 1 - 1e-9])
-    np.testing.assert_allclose(law.tail(-law.plain_quantile(q)), q, rtol=3e-13)
-    assert law.plain_quantile(np.array([0.0, 0.5, 1.0])).tolist() == [-math.inf, 0, math.inf]
+    np.testing.assert_allclose(LAPLACE.tail(-LAPLACE.plain_quantile(q)), q, rtol=3e-13)
+    assert LAPLACE.plain_quantile(np.array([0.0, 0.5, 1.0])).tolist() == [-math.inf, 0, math.inf]
 
 
 def test_truncated_noise_has_no_atoms() -> None:
-    low, high = law.atoms(np.ones((2, 1)), np.ones(3))
+    low, high = LAPLACE.atoms(np.ones((2, 1)), np.ones(3))
     assert low.shape == high.shape == (2, 3)
     assert not low.any()
     assert not high.any()
@@ -154,20 +154,20 @@ def test_truncated_noise_has_no_atoms() -> None:
 def test_moments_of_the_mirror_image_are_mirrored() -> None:
     for left, right in SIDES:
         sides, mirror = arrays(left, right), arrays(right, left)
-        assert law.bias(*sides) == -law.bias(*mirror)
-        assert law.second_moment(*sides) == law.second_moment(*mirror)
+        assert LAPLACE.bias(*sides) == -LAPLACE.bias(*mirror)
+        assert LAPLACE.second_moment(*sides) == LAPLACE.second_moment(*mirror)
 
 
 def test_a_wide_interval_leaves_the_laplace_law_and_a_narrow_one_the_uniform() -> None:
-    assert float(law.second_moment(*arrays(1e7, 1e7))) == pytest.approx(2, rel=1e-15, abs=0)
+    assert float(LAPLACE.second_moment(*arrays(1e7, 1e7))) == pytest.approx(2, rel=1e-15, abs=0)
     narrow = arrays(0.0, 1e-9)
-    assert float(law.second_moment(*narrow)) == pytest.approx(1e-18 / 3, rel=1e-9, abs=0)
-    assert float(law.bias(*narrow)) == pytest.approx(5e-10, rel=1e-9, abs=0)
-    np.testing.assert_allclose(law.quantile(np.array([0.2, 0.8]), *narrow), [2e-10, 8e-10])
+    assert float(LAPLACE.second_moment(*narrow)) == pytest.approx(1e-18 / 3, rel=1e-9, abs=0)
+    assert float(LAPLACE.bias(*narrow)) == pytest.approx(5e-10, rel=1e-9, abs=0)
+    np.testing.assert_allclose(LAPLACE.quantile(np.array([0.2, 0.8]), *narrow), [2e-10, 8e-10])
 
 
 def test_functions_broadcast() -> None:
     z, left, right = np.zeros((3, 1)), np.array([1.0, 2.0]), np.array([2.0, 5.0])
-    assert law.density(z, left, right).shape == (3, 2)
-    assert law.cumulative(z, left, right).shape == (3, 2)
-    assert law.quantile(z + 0.5, left, right).shape == (3, 2)
+    assert LAPLACE.density(z, left, right).shape == (3, 2)
+    assert LAPLACE.cumulative(z, left, right).shape == (3, 2)
+    assert LAPLACE.quantile(z + 0.5, left, right).shape == (3, 2)

@@ -1,19 +1,23 @@
 import itertools
 import math
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from mpmath import mp, mpf
+from scipy.integrate import quad
 
-from inbounds.numerics import truncated_laplace, truncated_normal
-from inbounds.numerics.clamped import Clamped
+from inbounds.numerics.noise import Noise
+from inbounds.numerics.noises import BY_NAME, NOISES
+from inbounds.numerics.normal import NORMAL
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-3, 0.5, 1.0, 3.0, 9.0, 40.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
 SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-LAWS = {"normal": Clamped(truncated_normal), "laplace": Clamped(truncated_laplace)}
+LAWS = {noise.name: noise.clamped for noise in NOISES}
 
 each_law = pytest.mark.parametrize("name", LAWS)
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
@@ -105,7 +109,7 @@ def test_quantile_and_cdf_invert_each_other(name: str, left: float, right: float
 def test_the_density_is_the_plain_one_strictly_inside(name: str) -> None:
     z, (left, right) = np.array([-2.0, -1.999, 0.0, 2.999, 3.0, 5.0]), arrays(2.0, 3.0)
     found = LAWS[name].density(z, left, right)
-    plain = LAWS[name].law.plain_density(z)
+    plain = LAWS[name].noise.plain_density(z)
     assert found.tolist() == [0, *plain[1:4].tolist(), 0, 0]
 
 
@@ -131,4 +135,23 @@ def test_the_mirror_image_is_mirrored(name: str) -> None:
 
 
 def test_laws_of_the_same_noise_are_equal() -> None:
-    assert Clamped(truncated_normal) == LAWS["normal"] != LAWS["laplace"]
+    assert NORMAL.clamped == LAWS["normal"] != LAWS["laplace"]
+    for noise in NOISES:
+        assert pickle.loads(pickle.dumps(noise)) == noise
+        assert BY_NAME[repr(noise)] is noise
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_balls_hold_what_doubles_say(noise: Noise) -> None:
+    with ctx.workprec(200):
+        for z in (1e-9, 0.3, 1.0, 4.0, 30.0):
+            within = noise.ball_within(arb(z))
+            assert float(noise.ball_tail(arb(z))) == pytest.approx(float(noise.tail(np.array(z))))
+            assert within.overlaps(1 - 2 * noise.ball_tail(arb(z)))
+            assert noise.ball_distance(within).overlaps(arb(z))
+            assert noise.ball_distance(-within).overlaps(-arb(z))
+            assert float(noise.log_density(arb(-z))) == -noise.fall(z)
+            plain = noise.plain_density(np.array(z)) / noise.plain_density(np.array(0.0))
+            assert float(plain) == pytest.approx(math.exp(-noise.fall(z)), rel=1e-13)
+    total, _ = quad(lambda z: math.exp(-noise.fall(z)), 0, 40)
+    assert total == pytest.approx(noise.half_mass, rel=1e-9)

@@ -1,0 +1,111 @@
+"""Laplace noise; its scale b is that of the exponential parts.
+
+Formulas: docs/proofs/moments.md; the privacy loss: docs/proofs/laplace.md.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import acb, arb
+from scipy.special import gammainc
+
+from inbounds._types import Floats
+from inbounds.numerics.noise import Noise
+
+
+@dataclass(frozen=True, repr=False)
+class _Laplace(Noise):
+    """The Laplace distribution."""
+
+    name = "laplace"
+    scale_name = "scale"
+    half_mass = 1.0
+
+    def plain_density(self, z: Floats) -> Floats:
+        result: Floats = np.exp(-np.abs(z)) / 2
+        return result
+
+    def plain_quantile(self, q: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            result: Floats = np.where(
+                q <= 0.5, np.log(2 * np.minimum(q, 0.5)), -np.log(2 * (1 - np.maximum(q, 0.5)))
+            )
+        return result
+
+    def tail(self, distance: Floats) -> Floats:
+        half = np.exp(-np.abs(distance)) / 2
+        return np.where(distance >= 0, half, 1 - half)
+
+    def mass(self, left: Floats, right: Floats) -> Floats:
+        total: Floats = -(np.expm1(-left) + np.expm1(-right)) / 2
+        return total
+
+    def fall(self, distance: float) -> float:
+        return distance
+
+    def likelihood_weights(self, change: Floats, scales: Floats) -> Floats:
+        weights: Floats = np.sign(change) / scales
+        return weights
+
+    def bias(self, left: Floats, right: Floats) -> Floats:
+        result: Floats = (gammainc(2, right) - gammainc(2, left)) / 2 / self.mass(left, right)
+        return result
+
+    def second_moment(self, left: Floats, right: Floats) -> Floats:
+        result: Floats = (gammainc(3, left) + gammainc(3, right)) / self.mass(left, right)
+        return result
+
+    def _left_mass(self, z: Floats, left: Floats) -> Floats:
+        result: Floats = -np.exp(z) * np.expm1(-(left + z)) / 2
+        return result
+
+    def _lower_quantile(self, mass: Floats, left: Floats, right: Floats) -> Floats:
+        double, half = 2 * mass, -np.expm1(-left)
+        above = -np.log1p(-np.clip(double - half, 0.0, 0.75))
+        close = -left + np.log1p(np.minimum(double, half) * np.exp(np.minimum(left, 30.0)))
+        with np.errstate(divide="ignore"):
+            distant = np.log(double + np.exp(-left))
+        below = np.clip(np.where(left < 30, close, distant), -left, 0.0)
+        return np.where(double > half, np.minimum(above, right), below)
+
+    def log_density(self, z: arb) -> arb:
+        return -abs(z)
+
+    def ball_tail(self, distance: arb) -> arb:
+        return (-distance).exp() / 2
+
+    def ball_within(self, distance: arb) -> arb:
+        return -((-distance).exp() - 1)
+
+    def ball_distance(self, fraction: arb) -> arb:
+        if fraction > 0:
+            return -(1 - fraction).log()
+        return (1 + fraction).log() if fraction < 0 else arb.nan()
+
+    def loss(self, width: arb, change: arb, scale: arb) -> arb:
+        """Return γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u))."""
+        gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
+        return change / scale + (1 - gone * left / (-width / scale).expm1()).log()
+
+    def loss_slope(self, width: arb, change: arb, scale: arb) -> arb:
+        gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
+        return 2 * left / (gone + left) / scale
+
+    def loss_by_quadrature(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+        """Return g and g' from p_s(x) ∝ exp(-|x-s|/b) alone.
+
+        With Z(s) = ∫exp(-|x-s|)dx over [0, u], all in units of b, g = γ + ln Z(γ) - ln Z(0) and
+        g' = 1 + Z'(γ)/Z(γ), over b; Z' is the part of the integral above s less the part below.
+        """
+        u, gamma = width / scale, change / scale
+
+        def side(length: arb) -> arb:
+            value: arb = acb.integral(lambda v, _: (-v).exp(), 0, length).real
+            return value
+
+        below, above = side(gamma), side(u - gamma)
+        mass = below + above
+        return gamma + (mass / side(u)).log(), (1 + (above - below) / mass) / scale
+
+
+LAPLACE = _Laplace()

@@ -1,0 +1,211 @@
+"""What a distribution of noise is: one object that every other package asks.
+
+A distribution is symmetric about zero and given in units of its scale. Arguments are standardised:
+for a value s in [a, b], ``left = (s - a)/scale`` and ``right = (b - s)/scale``, both non-negative,
+and positions are ``z = (x - s)/scale`` in ``[-left, right]``. Because the centre lies inside, the
+mass is a sum of two non-negative parts and never cancels.
+
+Each distribution is a module of its own beside this one, and an entry in `noises`.
+
+Formulas: docs/proofs/moments.md.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from flint import arb
+
+from inbounds._types import Floats
+
+_BLOCK = 1 << 13
+
+
+@dataclass(frozen=True, repr=False)
+class Noise(ABC):
+    """A distribution of noise: before it meets bounds, truncated to them, or `clamped` to them.
+
+    `density`, `bias`, `second_moment`, `cumulative`, `quantile` and `atoms` describe the truncated
+    distribution, which has the same shape inside the bounds and no mass outside.
+
+    Attributes
+    ----------
+    name
+        What certificates call it.
+    scale_name
+        What its scale is called.
+    half_mass
+        The integral of exp(-`fall`) over the positive numbers.
+
+    Examples
+    --------
+    >>> from inbounds.numerics.laplace import LAPLACE
+    >>> LAPLACE
+    laplace
+    >>> float(LAPLACE.tail(np.array(0.0))), float(LAPLACE.bias(np.array(1.0), np.array(1.0)))
+    (0.5, 0.0)
+    """
+
+    name: ClassVar[str]
+    scale_name: ClassVar[str]
+    half_mass: ClassVar[float]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    # Before it meets bounds.
+
+    @abstractmethod
+    def plain_density(self, z: Floats) -> Floats:
+        """Return the density at z."""
+
+    @abstractmethod
+    def plain_quantile(self, q: Floats) -> Floats:
+        """Return z with P(Z <= z) = q."""
+
+    @abstractmethod
+    def tail(self, distance: Floats) -> Floats:
+        """Return the probability of noise beyond `distance` to one side."""
+
+    @abstractmethod
+    def mass(self, left: Floats, right: Floats) -> Floats:
+        """Return the probability of [-left, right]."""
+
+    @abstractmethod
+    def fall(self, distance: float) -> float:
+        """Return how far the logarithm of the density falls from zero to a distance."""
+
+    @abstractmethod
+    def likelihood_weights(self, change: Floats, scales: Floats) -> Floats:
+        """Return what the log-likelihood ratio multiplies each coordinate with, up to a factor.
+
+        The ratio is that of two values `change` apart, where it is steepest.
+        """
+
+    # Truncated to bounds.
+
+    def density(self, z: Floats, left: Floats, right: Floats) -> Floats:
+        """Return the density; zero outside."""
+        near = np.clip(z, -left, right)
+        return np.where(z == near, self.plain_density(near) / self.mass(left, right), 0.0)
+
+    @abstractmethod
+    def bias(self, left: Floats, right: Floats) -> Floats:
+        """Return the mean of z, positive when the left side is nearer."""
+
+    @abstractmethod
+    def second_moment(self, left: Floats, right: Floats) -> Floats:
+        """Return the mean of z²."""
+
+    def cumulative(self, z: Floats, left: Floats, right: Floats) -> Floats:
+        """Return P(Z <= z); small probabilities keep their relative accuracy."""
+        z = np.clip(z, -left, right)
+        below = self._left_mass(np.minimum(z, 0.0), left)
+        above = self.mass(left, np.maximum(z, 0.0))
+        part = np.where(z <= 0, below, above) / self.mass(left, right)
+        return np.where(z < right, np.minimum(part, 1.0), 1.0)
+
+    def quantile(self, q: Floats, left: Floats, right: Floats) -> Floats:
+        """Return z with P(Z <= z) = q, measured from the nearer end."""
+        sides = np.broadcast_arrays(q, left, right)
+        q, left, right = (np.ravel(side) for side in sides)
+        result = np.empty(q.size)
+        for first in range(0, q.size, _BLOCK):
+            i = slice(first, first + _BLOCK)
+            flip = q[i] > 0.5
+            near, far = np.where(flip, right[i], left[i]), np.where(flip, left[i], right[i])
+            mass = np.where(flip, 1 - q[i], q[i]) * self.mass(left[i], right[i])
+            z = self._lower_quantile(mass, near, far)
+            result[i] = np.where(flip, -z, z)
+        return result.reshape(sides[0].shape)
+
+    def atoms(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities of the two bounds themselves: none."""
+        none = np.zeros(np.broadcast_shapes(np.shape(left), np.shape(right)))
+        return none, none
+
+    @abstractmethod
+    def _left_mass(self, z: Floats, left: Floats) -> Floats:
+        """Return the probability of [-left, z] before truncation, for -left <= z <= 0."""
+
+    @abstractmethod
+    def _lower_quantile(self, mass: Floats, left: Floats, right: Floats) -> Floats:
+        """Return z where [-left, z] has a mass before truncation, at most half of all inside."""
+
+    # Clamped to bounds.
+
+    @property
+    def clamped(self) -> Clamped:
+        """The same noise, moved to the nearer bound where it leaves the bounds."""
+        return Clamped(self)
+
+    # In ball arithmetic: every result is a ball that holds the truth.
+
+    @abstractmethod
+    def log_density(self, z: arb) -> arb:
+        """Return -`fall`: the logarithm of the density that is one at zero."""
+
+    @abstractmethod
+    def ball_tail(self, distance: arb) -> arb:
+        """Return the probability of noise beyond a distance that is not negative, to one side."""
+
+    @abstractmethod
+    def ball_within(self, distance: arb) -> arb:
+        """Return the fraction of one side's noise that stays within a distance: odd in it."""
+
+    @abstractmethod
+    def ball_distance(self, fraction: arb) -> arb:
+        """Return the distance at which `ball_within` is a fraction; NaN if it cannot be told."""
+
+    @abstractmethod
+    def loss(self, width: arb, change: arb, scale: arb) -> arb:
+        """Return the worst privacy loss g of a change, truncated to an interval of a width."""
+
+    @abstractmethod
+    def loss_slope(self, width: arb, change: arb, scale: arb) -> arb:
+        """Return the derivative of `loss` in `change`."""
+
+    def loss_and_slope(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+        """Return `loss` and `loss_slope`, in closed form."""
+        return self.loss(width, change, scale), self.loss_slope(width, change, scale)
+
+    @abstractmethod
+    def loss_by_quadrature(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+        """Return the same from the definition of the density alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """Noise moved to the bounds where it leaves them: a density inside, an atom at either bound."""
+
+    noise: Noise
+
+    def density(self, z: Floats, left: Floats, right: Floats) -> Floats:
+        """Return the density strictly inside; the atoms at the bounds have none."""
+        return np.where((z > -left) & (z < right), self.noise.plain_density(z), 0.0)
+
+    def bias(self, left: Floats, right: Floats) -> Floats:
+        """Return the mean of z: of what stays inside, and of what goes to either bound."""
+        inside = self.noise.mass(left, right) * self.noise.bias(left, right)
+        return inside + (right * self.noise.tail(right) - left * self.noise.tail(left))
+
+    def second_moment(self, left: Floats, right: Floats) -> Floats:
+        """Return the mean of z²."""
+        inside = self.noise.mass(left, right) * self.noise.second_moment(left, right)
+        return inside + right**2 * self.noise.tail(right) + left**2 * self.noise.tail(left)
+
+    def cumulative(self, z: Floats, left: Floats, right: Floats) -> Floats:
+        """Return P(Z <= z), the atom at the lower bound included."""
+        inside = self.noise.tail(-np.clip(z, -left, right))
+        return np.where(z < right, inside, 1.0)
+
+    def quantile(self, q: Floats, left: Floats, right: Floats) -> Floats:
+        """Return the smallest z with P(Z <= z) >= q."""
+        return np.clip(self.noise.plain_quantile(q), -left, right)
+
+    def atoms(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities of the two bounds themselves."""
+        return self.noise.tail(left), self.noise.tail(right)
