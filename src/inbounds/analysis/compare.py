@@ -25,8 +25,8 @@ from inbounds.analysis.calibrate import (
 )
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
+from inbounds.guarantee import Guarantee
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -262,12 +262,12 @@ def compare(
     >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
     'ClampedLaplace'
     """
-    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    guarantee = Guarantee(epsilon, delta, rho)
     check_setting(domain)
     sensitivity = as_sensitivity(sensitivity)
     people = check_people(people, domain)
     named = dict(calibrations(domain, sensitivity, guarantee))
-    if guarantee.rho is None:
+    if guarantee.epsilon is not None:
         named |= dict(published(domain, sensitivity, guarantee.epsilon))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
@@ -279,8 +279,8 @@ def compare(
     return Comparison(
         domain,
         sensitivity,
-        guarantee.epsilon if guarantee.rho is None else None,
-        guarantee.delta,
+        guarantee.epsilon,
+        guarantee.delta or 0.0,
         tuple(contenders),
         Error.of_middle(domain, people),
         guarantee.rho,
@@ -304,7 +304,8 @@ def _shown(number: float) -> str:
 def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
     if guarantee.rho is not None:
         return mechanism.epsilon
-    return min(guarantee.epsilon, epsilon_at(mechanism, guarantee.delta))
+    epsilon, delta = guarantee.pair
+    return min(epsilon, epsilon_at(mechanism, delta))
 
 
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:

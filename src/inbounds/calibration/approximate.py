@@ -169,7 +169,8 @@ def _enough(bound: Callable[[float], float], delta: float, start: float) -> floa
     step = 2.0**-50
     while bound(start) > delta:
         if step > 1e6:
-            raise ArgumentError(f"delta must be larger for so small changes, got delta={delta!r}.")
+            sentence = "delta is too small for a sensitivity this small; increase delta."
+            raise ArgumentError(sentence, argument="delta")
         start, step = start * (1 + step), 2 * step
     return start
 

@@ -94,10 +94,7 @@ def privatize(
     _check.one_of(("error", "keep", "uniform"), nulls=nulls)
     columns = _columns(mechanisms, nulls)
     module = importlib.import_module(f"inbounds.frames.{_engine(frame)}")
-    if not isinstance(shuffle, bool):
-        raise ArgumentTypeError(
-            f"shuffle must be True or False, got shuffle={_check.quoted(shuffle)}."
-        )
+    shuffle = _check.yes_or_no(shuffle=shuffle)
     result: Frame = module.privatize_frame(frame, columns, shuffle=shuffle)
     return result
 

@@ -17,8 +17,8 @@ from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open_table
 from inbounds.frames.statistic import Statistic
+from inbounds.guarantee import Guarantee
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 
 with optional():
     import narwhals as nw
@@ -120,7 +120,7 @@ def summarize(
     >>> result.query("statistic == 'mean'")["value"].between(0, 120).all().item()
     True
     """
-    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    guarantee = Guarantee(epsilon, delta, rho)
     warn_if_weak(epsilon=epsilon, delta=delta)
     request = check_request(
         statistics=statistics,
@@ -203,16 +203,8 @@ def _mechanism(
         rows=request.rows,
         size=size,
     )
-    epsilon = guarantee.epsilon if guarantee.rho is None else None
     fitted = [
-        BoundedGaussian.calibrated(
-            domain,
-            bound,
-            epsilon=epsilon,
-            delta=guarantee.delta,
-            rho=guarantee.rho,
-            scaling="width",
-        )
+        BoundedGaussian.calibrated(domain, bound, scaling="width", **guarantee.stated())
         for bound in bounds
     ]
     return min(fitted, key=lambda mechanism: float(np.max(mechanism.sigma)))
