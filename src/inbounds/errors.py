@@ -60,19 +60,7 @@ class InBoundsError(Exception):
 
 
 class _RefusalError(InBoundsError):
-    """What the two errors about arguments share: the parts of the message, as data.
-
-    Attributes
-    ----------
-    argument
-        Name of the argument the message begins with; None where it is about something else.
-    requirement
-        What the argument must be, as in "positive", or must do, as in "have no nulls".
-    hint
-        What to do about it.
-    sentence
-        The message without the hint.
-    """
+    """What the two errors about arguments share: the parts of the message, as data."""
 
     def __init__(
         self,
@@ -92,13 +80,7 @@ class _RefusalError(InBoundsError):
     def must_be(
         cls, argument: str, requirement: str, *, got: str = "", hint: str | None = None
     ) -> Self:
-        """Say what an argument must be, and what there is instead, unless that is private.
-
-        Examples
-        --------
-        >>> str(ArgumentError.must_be("sigma", "positive", got="sigma=-1.0"))
-        'sigma must be positive, got sigma=-1.0.'
-        """
+        """Say what an argument must be, and what was given, unless that is private."""
         error = cls.must(argument, f"be {requirement}", got=got, hint=hint)
         error.requirement = requirement
         return error
@@ -107,41 +89,36 @@ class _RefusalError(InBoundsError):
     def must(
         cls, argument: str, requirement: str, *, got: str = "", hint: str | None = None
     ) -> Self:
-        r"""Say what an argument must do, where the verb is another one than "be".
-
-        Examples
-        --------
-        >>> str(ArgumentError.must("values", "have no nulls", hint="drop them."))
-        'values must have no nulls.\nHint: drop them.'
-        """
+        """Say what an argument must do, where the verb is another one than "be"."""
         sentence = f"{argument} must {requirement}{', got ' if got else ''}{got}."
         return cls(sentence, argument=argument, requirement=requirement, hint=hint)
 
     def said_of(self, subject: str) -> str:
-        """Return the sentence with another subject in place of the argument's name.
-
-        Examples
-        --------
-        >>> ArgumentError.must_be("sigma", "positive").said_of("--sigma")
-        '--sigma must be positive.'
-        """
+        """Return the sentence with another subject in place of the argument's name."""
         return subject + self.sentence.removeprefix(self.argument or "")
 
 
 class ArgumentError(_RefusalError, ValueError):
     """An argument has a value it cannot have; the message names it.
 
-    `argument`, `requirement` and `hint` are the parts of the message, None where it has no such
-    part.
+    Attributes
+    ----------
+    argument
+        Name of the argument the message begins with; None where it begins otherwise.
+    requirement
+        What the argument must be, as in "positive", or must do, as in "have no nulls".
+    hint
+        What to do about it.
+    sentence
+        The message without the hint.
 
     Examples
     --------
-    >>> import inbounds as ib
-    >>> try:
-    ...     ib.Box(0, 1, step=-1)
-    ... except ib.ArgumentError as error:
-    ...     print(error.argument, error.requirement, sep=": ")
-    step: positive
+    >>> error = ArgumentError.must_be("sigma", "positive", got="sigma=-1.0")
+    >>> str(error), error.said_of("--sigma")
+    ('sigma must be positive, got sigma=-1.0.', '--sigma must be positive, got sigma=-1.0.')
+    >>> error.argument, error.requirement, error.hint
+    ('sigma', 'positive', None)
     """
 
 
