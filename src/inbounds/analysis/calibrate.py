@@ -12,7 +12,7 @@ from inbounds._types import Number
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
-from inbounds.guarantee import Guarantee
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.argument import check_box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
@@ -89,7 +89,7 @@ def calibrate(
     >>> type(ib.calibrate(rates, 0.1, epsilon=1.0, delta=1e-6)).__name__
     'BoundedGaussian'
     """
-    guarantee = Guarantee(epsilon, delta, rho)
+    guarantee = Guarantee(epsilon, check_delta(delta), rho)
     check_setting(domain)
     people = check_people(people, domain)
     criterion = check_criterion(criterion, people)

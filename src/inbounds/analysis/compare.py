@@ -25,7 +25,7 @@ from inbounds.analysis.calibrate import (
 )
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
-from inbounds.guarantee import Guarantee
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -262,7 +262,7 @@ def compare(
     >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
     'ClampedLaplace'
     """
-    guarantee = Guarantee(epsilon, delta, rho)
+    guarantee = Guarantee(epsilon, check_delta(delta), rho)
     check_setting(domain)
     sensitivity = as_sensitivity(sensitivity)
     people = check_people(people, domain)

@@ -24,7 +24,7 @@ from inbounds.calibration.concentrated import (
 from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
 from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
-from inbounds.guarantee import Guarantee
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.argument import (
     check_box,
     check_order,
@@ -142,7 +142,7 @@ class BoundedGaussian(Mechanism):
         sensitivity = as_sensitivity(sensitivity)
         method = cast("Method", _check.one_of(("exact", "paper", "liu"), method=method))
         scaling = cast("Scaling", _check.one_of(("isotropic", "width"), scaling=scaling))
-        guarantee = Guarantee(epsilon, delta, rho)
+        guarantee = Guarantee(epsilon, check_delta(delta), rho)
         if guarantee.is_pure:
             sigma, loss = sigma_for_epsilon(
                 domain.widths, sensitivity, guarantee.pair[0], method, scaling
