@@ -22,6 +22,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 
 _BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
 _LARGEST = math.nextafter(math.inf, 0)
+_FINITE = "finite: NaN and infinities have no answer"
 
 
 def finite(**labelled: object) -> float:
@@ -29,7 +30,7 @@ def finite(**labelled: object) -> float:
     name, value = _only(labelled)
     number = _as_float(name, value)
     if not math.isfinite(number):
-        raise ArgumentError(_message(name, "finite", value))
+        raise refusal("finite", **labelled)
     return number
 
 
@@ -38,7 +39,7 @@ def positive(**labelled: object) -> float:
     name, value = _only(labelled)
     number = finite(**{name: value})
     if number <= 0:
-        raise ArgumentError(_message(name, "positive", value))
+        raise refusal("positive", **labelled)
     return number
 
 
@@ -47,7 +48,7 @@ def not_negative(**labelled: object) -> float:
     name, value = _only(labelled)
     number = finite(**{name: value})
     if number < 0:
-        raise ArgumentError(_message(name, "zero or more", value))
+        raise refusal("zero or more", **labelled)
     return number
 
 
@@ -56,7 +57,7 @@ def within(low: float, high: float, **labelled: object) -> float:
     name, value = _only(labelled)
     number = finite(**{name: value})
     if not low < number < high:
-        raise ArgumentError(_message(name, f"strictly between {low:g} and {high:g}", value))
+        raise refusal(f"strictly between {low:g} and {high:g}", **labelled)
     return number
 
 
@@ -67,12 +68,13 @@ def finite_vector(**labelled: object) -> float | Floats:
     if array.ndim == 0:
         return finite(**{name: array.item()})
     if array.ndim != 1 or array.size == 0:
-        raise ArgumentError(
-            f"{name} must be a number or a one-dimensional sequence of at least one number, "
-            f"got shape {array.shape}."
+        raise ArgumentError.must_be(
+            name,
+            "a number or a one-dimensional sequence of at least one number",
+            got=f"shape {array.shape}",
         )
     if not np.isfinite(array).all():
-        raise ArgumentError(_message(name, "finite in every coordinate", value))
+        raise refusal("finite in every coordinate", **labelled)
     return frozen(array)
 
 
@@ -88,7 +90,7 @@ def positive_vector(**labelled: object) -> float | Floats:
     name, value = _only(labelled)
     vector = finite_vector(**{name: value})
     if np.any(np.asarray(vector) <= 0):
-        raise ArgumentError(_message(name, "positive", value))
+        raise refusal("positive", **labelled)
     return vector
 
 
@@ -103,15 +105,15 @@ def several(**labelled: object) -> NDArray[Any]:
         array = np.asarray("", dtype=object)
     if all(kind is NoneType or _is_number(kind) for kind in set(map(type, array.flat))):
         return array
-    raise _refusal(name, "a real number or a list of real numbers", value, shown=True)
+    raise _type_refusal(name, "a real number or a list of real numbers", value, shown=True)
 
 
 def one_of(options: Iterable[str], **labelled: object) -> str:
     """Return the argument, which must be one of the named options."""
-    name, value = _only(labelled)
+    _, value = _only(labelled)
     allowed = tuple(options)
     if not isinstance(value, str) or value not in allowed:
-        raise ArgumentError(_message(name, "one of " + ", ".join(map(repr, allowed)), value))
+        raise refusal("one of " + ", ".join(map(repr, allowed)), **labelled)
     return value
 
 
@@ -119,7 +121,7 @@ def yes_or_no(**labelled: object) -> bool:
     """Return the argument, which must be True or False."""
     name, value = _only(labelled)
     if not isinstance(value, bool | np.bool_):
-        raise ArgumentTypeError(_message(name, "True or False", value))
+        raise ArgumentTypeError.must_be(name, "True or False", got=f"{name}={quoted(value)}")
     return bool(value)
 
 
@@ -132,11 +134,11 @@ def private_array(**labelled: object) -> NDArray[Any]:
     name, value = _only(labelled)
     array = _as_numbers(name, value, shown=False, exact=True)
     if array.dtype == object and not _exact.are_finite(array):
-        raise ArgumentError(f"{name} must be finite: NaN and infinities have no answer.")
+        raise ArgumentError.must_be(name, _FINITE)
     flat = array.reshape(-1)
     for start in range(0, flat.size if array.dtype.kind == "f" else 0, _BLOCK):
         if not np.isfinite(flat[start : start + _BLOCK]).all():
-            raise ArgumentError(f"{name} must be finite: NaN and infinities have no answer.")
+            raise ArgumentError.must_be(name, _FINITE)
     return array
 
 
@@ -162,7 +164,7 @@ def public_values(**labelled: object) -> Floats:
     name, value = _only(labelled)
     array = _as_floats(name, value, shown=False)
     if np.isnan(array).any():
-        raise ArgumentError(f"{name} must not contain NaN.")
+        raise ArgumentError.must(name, "not contain NaN")
     return array
 
 
@@ -195,29 +197,36 @@ def quoted(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _message(name: str, requirement: str, value: object) -> str:
-    return f"{name} must be {requirement}, got {name}={quoted(value)}."
+def refusal(requirement: str, hint: str | None = None, /, **labelled: object) -> ArgumentError:
+    """Return the error that says what a public argument must be, and what it is.
+
+    Examples
+    --------
+    >>> str(refusal("below 1", delta=1.5))
+    'delta must be below 1, got delta=1.5.'
+    """
+    name, value = _only(labelled)
+    return ArgumentError.must_be(name, requirement, got=f"{name}={quoted(value)}", hint=hint)
 
 
-def _refusal(name: str, requirement: str, value: object, *, shown: bool) -> ArgumentTypeError:
+def _type_refusal(name: str, requirement: str, value: object, *, shown: bool) -> ArgumentTypeError:
     """Return the error about an argument of a wrong type, which is named; data are not shown."""
     kind, hint = _kind.described(value)
-    if shown:
-        what = f"{name}={quoted(value)}" + (f", {kind}" if value is not None else "")
-        return ArgumentTypeError(f"{name} must be {requirement}, got {what}.")
-    remedy = f"\nHint: {hint}" if hint else ""
-    return ArgumentTypeError(f"{name} must be {requirement}, got {kind}.{remedy}")
+    if not shown:
+        return ArgumentTypeError.must_be(name, requirement, got=kind, hint=hint)
+    got = f"{name}={quoted(value)}" + (f", {kind}" if value is not None else "")
+    return ArgumentTypeError.must_be(name, requirement, got=got)
 
 
 def _as_float(name: str, value: object) -> float:
     _refuse_masked(name, value)
     number: Any = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if not _is_number(type(number)):
-        raise _refusal(name, "a real number", value, shown=True)
+        raise _type_refusal(name, "a real number", value, shown=True)
     try:
         return _as_double(number)
     except Exception:  # it is too large, or a foreign object refuses
-        raise ArgumentError(_message(name, "a number that fits in a double", value)) from None
+        raise refusal("a number that fits in a double", **{name: value}) from None
 
 
 def _is_number(kind: type) -> bool:
@@ -259,7 +268,7 @@ def _as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) -
     if array.dtype == object and not _kind.refused(array.flat):
         return _as_rationals(name, array) if exact else _as_doubles(name, array)
     if array.dtype.kind not in "iuf":
-        raise _refusal(name, "a real number or an array of real numbers", value, shown=shown)
+        raise _type_refusal(name, "a real number or an array of real numbers", value, shown=shown)
     return _as_rationals(name, array) if exact and array.dtype == np.longdouble else array
 
 
@@ -268,7 +277,7 @@ def _as_rationals(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return _exact.rationals(array)
     except Exception:  # as above
         pass
-    raise ArgumentError(f"{name} must be numbers that can be read.")
+    raise ArgumentError.must_be(name, "numbers that can be read")
 
 
 def _as_doubles(name: str, array: NDArray[Any]) -> Floats:
@@ -277,14 +286,16 @@ def _as_doubles(name: str, array: NDArray[Any]) -> Floats:
         return np.array([_as_double(number) for number in array.flat]).reshape(array.shape)
     except Exception:  # one has no double, or as above
         pass
-    raise ArgumentError(f"{name} must fit in a double.")
+    raise ArgumentError.must(name, "fit in a double")
 
 
 def _refuse_masked(name: str, value: object) -> None:
     if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentTypeError(
-            f"{name} must not be masked, got a masked array.\n"
-            "Hint: compressed() keeps what is not masked, filled(...) puts numbers in its place."
+        raise ArgumentTypeError.must(
+            name,
+            "not be masked",
+            got="a masked array",
+            hint="compressed() keeps what is not masked, filled(...) puts numbers in its place.",
         )
 
 
@@ -299,9 +310,10 @@ def fits_in_memory(count: int, name: str) -> None:
     inbounds.errors.ArgumentError: values must fit in memory: 1,000,000,000,000,000 ...
     """
     if 8 * count > _memory():
-        raise ArgumentError(
-            f"{name} must fit in memory: {count:,} numbers take {count >> 27:,} GiB.\n"
-            "Hint: work in parts, each small enough."
+        raise ArgumentError.must(
+            name,
+            f"fit in memory: {count:,} numbers take {count >> 27:,} GiB",
+            hint="work in parts, each small enough.",
         )
 
 

@@ -62,7 +62,7 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
                 if not _is_ours(sys._getframe(1).f_code.co_filename):
                     warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
                 return result
-            raise ArgumentTypeError(_misfit(name, signature, args, kwargs, hints))
+            raise _misfit(name, signature, args, kwargs, hints)
 
         return call
 
@@ -95,24 +95,24 @@ def warn_if_weak(*, epsilon: object, delta: object, rho: object = None) -> None:
     below 1/n for n people: at 0.01 a release about 100 people may lay one of them open. An epsilon
     bounds the factor by which the odds of any guess about a person may change: e²⁰ is 5e8.
     """
-    texts = []
+    texts = {}
     if LARGEST_DELTA <= (share := _as_number(delta)) < 1:
-        texts.append(
+        texts["delta"] = (
             f"delta={share:g} means that with probability up to {share:g} nothing is protected, "
             "whatever epsilon is: choose it well below 1/n for n people."
         )
     if LARGEST_EPSILON < (exponent := _as_number(epsilon)) < math.inf:
-        texts.append(
+        texts["epsilon"] = (
             f"epsilon={exponent:g} means that an output may change the odds of any guess about a "
             f"person by a factor of e^{exponent:g}: this protects hardly anything."
         )
     if LARGEST_EPSILON < (concentrated := _as_number(rho)) < math.inf:
-        texts.append(
+        texts["rho"] = (
             f"rho={concentrated:g} allows an epsilon of about {concentrated:g} and more: this "
             "protects hardly anything."
         )
-    for text in texts:
-        warnings.warn(text, WeakGuaranteeWarning, stacklevel=_depth())
+    for argument, text in texts.items():
+        warnings.warn(WeakGuaranteeWarning(text, argument=argument), stacklevel=_depth())
 
 
 def _as_number(value: object) -> float:
@@ -141,8 +141,8 @@ def _misfit(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     hints: dict[str, str],
-) -> str:
-    """Say what is wrong with a call that does not fit."""
+) -> ArgumentTypeError:
+    """Return the error that says what is wrong with a call that does not fit."""
     known = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
     args = args[len(signature.parameters) - len(known) :]
     names = [p.name for p in known]
@@ -150,25 +150,29 @@ def _misfit(
     if strange := [name for name in kwargs if name not in names]:
         name = strange[0]
         hint = hints.get(name) or _guess(name, names)
-        return f"{name} must be left out: {label} takes {', '.join(names)}.{hint and _HINT + hint}"
+        return ArgumentTypeError.must_be(
+            name, f"left out: {label} takes {', '.join(names)}", hint=hint
+        )
     extra, rest = args[len(places) :], [name for name in names if name not in (*places, *kwargs)]
     if extra and len(extra) <= len(rest):
         named = {name: "..." for name in (*kwargs, *_needed(known)) if name not in places}
         named |= dict(zip(rest, map(_shown, extra), strict=False))
         call = ", ".join([*places, *(f"{name}={named[name]}" for name in names if name in named)])
-        return f"{_listed(rest[: len(extra)])} must be given by name: {label}({call})."
+        return ArgumentTypeError(
+            f"{_listed(rest[: len(extra)])} must be given by name: {label}({call})."
+        )
     if extra:
-        return f"{label} must be given at most {', '.join(names)}, got {len(args)} arguments."
+        most = ", ".join(names)
+        return ArgumentTypeError(
+            f"{label} must be given at most {most}, got {len(args)} arguments."
+        )
     if twice := [name for name in places[: len(args)] if name in kwargs]:
-        return f"{twice[0]} must be given once, not by its place and by its name."
+        return ArgumentTypeError.must_be(twice[0], "given once, not by its place and by its name")
     needed = _needed(known)
     missing = [name for name in needed if name not in (*places[: len(args)], *kwargs)]
     call = ", ".join(name if name in places else f"{name}=..." for name in needed)
     hint = next((hints[name] for name in missing if name in hints), "")
-    return f"{_listed(missing)} must be given: {label}({call}).{hint and _HINT + hint}"
-
-
-_HINT = "\nHint: "
+    return ArgumentTypeError.must_be(_listed(missing), f"given: {label}({call})", hint=hint)
 
 
 def _guess(name: str, names: list[str]) -> str:

@@ -51,21 +51,21 @@ class Box:
         lower = _check.finite_vector(lower=lower)
         upper = _check.finite_vector(upper=upper)
         if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
-            raise ArgumentError(
-                f"upper must have as many coordinates as lower, "
-                f"got {np.size(upper)} and {np.size(lower)}."
-            )
+            got = f"{np.size(upper)} and {np.size(lower)}"
+            raise ArgumentError.must("upper", "have as many coordinates as lower", got=got)
         if np.ndim(lower) != np.ndim(upper):
             lower, upper = (_check.frozen(side) for side in np.broadcast_arrays(lower, upper))
         with np.errstate(over="ignore"):
             widths = np.asarray(upper) - np.asarray(lower)
         if not (widths > 0).all():
-            raise ArgumentError(
-                f"upper must be above lower{'' if widths.ndim == 0 else ' in every coordinate'}, "
-                f"got lower={short(lower)}, upper={short(upper)}."
+            raise ArgumentError.must_be(
+                "upper",
+                "above lower" if widths.ndim == 0 else "above lower in every coordinate",
+                got=f"lower={short(lower)}, upper={short(upper)}",
             )
         if not np.isfinite(widths).all():
-            raise ArgumentError("upper must be close enough to lower that upper - lower is finite.")
+            requirement = "close enough to lower that upper - lower is finite"
+            raise ArgumentError.must_be("upper", requirement)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "step", _checked_step(step, widths))
@@ -98,9 +98,10 @@ class Box:
     def check_shape(self, values: Array, name: str = "values") -> None:
         """Refuse an array whose last axis does not hold one number per coordinate."""
         if not self.is_interval and (values.ndim == 0 or values.shape[-1] != self.dimension):
-            raise ArgumentError(
-                f"{name} must have a last axis of length {self.dimension}, "
-                f"one entry per coordinate of the box, got shape {values.shape}."
+            raise ArgumentError.must(
+                name,
+                f"have a last axis of length {self.dimension}, one entry per coordinate of the box",
+                got=f"shape {values.shape}",
             )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -135,15 +136,12 @@ def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, .
     elif given.shape == widths.shape:
         steps = tuple(None if s is None else _check.positive(step=s) for s in given)
     else:
-        raise ArgumentError(
-            "step must be one number, or one per coordinate on a box of several, "
-            f"got shape {given.shape}."
-        )
+        requirement = "one number, or one per coordinate on a box of several"
+        raise ArgumentError.must_be("step", requirement, got=f"shape {given.shape}")
     for one, width in zip(steps, widths.ravel().tolist(), strict=True):
         if one is not None and one / (1 + 1e-9) > width:
-            raise ArgumentError(f"step must be at most upper - lower, got step={short(one)}.")
+            raise ArgumentError.must_be("step", "at most upper - lower", got=f"step={short(one)}")
         if one is not None and width * 2.0**-52 > one:
-            raise ArgumentError(
-                f"step must divide the box into at most 2**52 parts, got step={short(one)}."
-            )
+            requirement = "divide the box into at most 2**52 parts"
+            raise ArgumentError.must("step", requirement, got=f"step={short(one)}")
     return steps[0] if given.ndim == 0 else steps

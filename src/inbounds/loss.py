@@ -9,13 +9,14 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from scipy.special import erfinv, ndtri
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError
+from inbounds.guarantee import check_delta, check_kind
 
 LARGEST = 512.0
 """Of the epsilons in a profile: a release that leaks more with some chance may leak everything."""
@@ -85,9 +86,7 @@ class PrivacyLoss(HasHtml):
     @classmethod
     def approximate(cls, epsilon: float, delta: float) -> Self:
         """Describe any release of which only (epsilon, delta) is known."""
-        epsilon, delta = _check.not_negative(epsilon=epsilon), _check.not_negative(delta=delta)
-        if delta >= 1:
-            raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+        epsilon, delta = _check.not_negative(epsilon=epsilon), check_delta(delta)
         if delta == 0:
             return cls.pure(epsilon)
 
@@ -101,6 +100,14 @@ class PrivacyLoss(HasHtml):
     def concentrated(cls, rho: float) -> Self:
         """Describe any release of which only rho is known."""
         return cls(math.inf, math.inf, _check.positive(rho=rho), ())
+
+    @classmethod
+    def stated(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
+        """Describe any release of which only epsilon, (epsilon, delta) or rho is known."""
+        check_kind(epsilon, delta, rho)
+        if rho is not None:
+            return cls.concentrated(rho)
+        return cls.approximate(cast("float", epsilon), 0.0 if delta is None else delta)
 
     def to_json(self) -> str:
         """Write the loss so that another program can read it."""
@@ -118,7 +125,7 @@ class PrivacyLoss(HasHtml):
             points = tuple((_number(x), _number(y)) for x, y in fields["profile"])
             return cls(epsilon, mu, rho, points)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            raise ArgumentError("text must be a privacy loss written by to_json.") from None
+            raise ArgumentError.must_be("text", "a privacy loss written by to_json") from None
 
     def _table(self) -> Table:
         facts = [

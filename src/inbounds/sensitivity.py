@@ -15,7 +15,7 @@ import numpy as np
 from inbounds import _check, _exact, _kind
 from inbounds._check import short
 from inbounds._types import Floats, Number, Vector
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 
 SMALLEST_SHARE = 2.0**-250
 """Changes below this share of a width are treated as this large, which is on the private side."""
@@ -91,9 +91,10 @@ class Sensitivity:
                 order, radius = part.order, float(part.bound)
                 continue
             if np.ndim(part.bound) and np.size(part.bound) != dimension:
-                raise ArgumentError(
-                    f"sensitivity must have one entry per coordinate of the box, "
-                    f"got {np.size(part.bound)} entries for {dimension} coordinates."
+                raise ArgumentError.must(
+                    "sensitivity",
+                    "have one entry per coordinate of the box",
+                    got=f"{np.size(part.bound)} entries for {dimension} coordinates",
                 )
             caps = np.minimum(caps, part.bound)
         if dimension == 1:  # every norm is the absolute value
@@ -218,9 +219,11 @@ class _Intersection(Sensitivity):
 
     def __post_init__(self) -> None:
         if len([part for part in self.parts if part.order is not None]) > 1:
-            raise ArgumentError(
-                "sensitivity must combine at most one of L1 and L2 with bounds per coordinate, "
-                f"got {self!r}.\nHint: either norm alone is valid; keep the tighter one."
+            raise ArgumentError.must(
+                "sensitivity",
+                "combine at most one of L1 and L2 with bounds per coordinate",
+                got=repr(self),
+                hint="either norm alone is valid; keep the tighter one.",
             )
 
     def _parts(self) -> tuple[_Part, ...]:
@@ -236,9 +239,10 @@ def as_sensitivity(sensitivity: object) -> Sensitivity:
         return sensitivity
     several = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
     if several or (isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)):
-        raise ArgumentTypeError(
-            "sensitivity must be a number or one of L2, L1, LInf, PerCoordinate, "
-            f"got {_kind.described(sensitivity)[0]}.\n"
-            "Hint: write PerCoordinate([...]) for one bound per coordinate."
+        raise ArgumentTypeError.must_be(
+            "sensitivity",
+            "a number or one of L2, L1, LInf, PerCoordinate",
+            got=_kind.described(sensitivity)[0],
+            hint=Hint("write {} for one bound per coordinate.", "PerCoordinate([...])"),
         )
     return L2(sensitivity)  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from inbounds.accounting import schema, store
-from inbounds.accounting.cost import Amount
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import BudgetExceededError, LedgerError
+from inbounds.guarantee import Amount
 
 from . import postgresql, workers
 

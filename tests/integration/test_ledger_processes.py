@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inbounds.accounting.cost import Amount
 from inbounds.accounting.ledger import Ledger
+from inbounds.guarantee import Amount
 
 from . import workers
 

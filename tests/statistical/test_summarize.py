@@ -19,8 +19,8 @@ from inbounds.frames.estimate import Estimate, Released, interval
 from inbounds.frames.moment import moments
 from inbounds.frames.request import check_request
 from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
+from inbounds.guarantee import Guarantee
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.guarantee import check_guarantee
 
 SUMMARIES = 10_000
 MARGIN = 5 * math.sqrt(0.05 * 0.95 / SUMMARIES)
@@ -72,7 +72,7 @@ class Case:
         found = moments(self.asked, sizes_public=self.public)
         size = AGES.size if self.public else SIZE
         (exact,) = sums(nw.from_native(pd.DataFrame({"age": AGES})), found)
-        guarantee = check_guarantee(epsilon=self.epsilon, delta=self.delta, rho=None)
+        guarantee = Guarantee(self.epsilon, self.delta)
         mechanism = summarize._mechanism(found, request, size, guarantee)
         values = np.tile(np.array(exact, float) / size, (SUMMARIES, 1))
         return Released(mechanism, mechanism.release(values), found, size)

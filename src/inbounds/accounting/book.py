@@ -13,7 +13,7 @@ from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered, text
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.store import Store
-from inbounds.errors import ArgumentError, BudgetExceededError, LedgerError
+from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
 
 with optional():
     from sqlalchemy import Connection
@@ -144,7 +144,7 @@ class Book:
         try:
             self._costs.update({key: Cost.from_json(cost) for key, cost in new.items()})
         except (ArgumentError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
-            raise tampered(dataset, "a cost is not one") from None
+            raise tampered(dataset, "a cost cannot be read") from None
 
 
 def budget_of(account: Account) -> Budget:
@@ -159,8 +159,8 @@ def budget_of(account: Account) -> Budget:
     numbers = (opening.epsilon, opening.delta, opening.rho)
     try:
         return Budget(*(None if number is None else _json.double(number) for number in numbers))
-    except (ArgumentError, ValueError):
-        raise tampered(opening.dataset, "its budget is none") from None
+    except (ArgumentTypeError, ValueError):
+        raise tampered(opening.dataset, "its budget cannot be read") from None
 
 
 def _exceeded(

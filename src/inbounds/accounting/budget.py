@@ -14,20 +14,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import cast
+from typing import ClassVar
 
-from inbounds import _check
 from inbounds.accounting.composition import compose
-from inbounds.accounting.cost import Amount, Cost, Priced, Spent, as_float, exact, total
+from inbounds.accounting.cost import Cost, Priced, Spent, as_float, exact, total
 from inbounds.calibration.approximate import rho_delta
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
+from inbounds.guarantee import Amount, Guarantee
 from inbounds.loss import PrivacyLoss
 
 _UP = 1 + 2.0**-50  # covers the rounding of an exact sum
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budget(Amount):
+class Budget(Guarantee):
     """The most that all releases on a dataset may cost together.
 
     Examples
@@ -39,20 +39,7 @@ class Budget(Amount):
     Amount(epsilon=0.1)
     """
 
-    def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.rho is None):
-            raise ArgumentError("epsilon must be given, or rho in its place.")
-        if self.rho is not None:
-            if self.delta is not None:
-                raise ArgumentError("delta must not be given beside rho.")
-            object.__setattr__(self, "rho", _check.positive(rho=self.rho))
-            return
-        object.__setattr__(self, "epsilon", _check.positive(epsilon=self.epsilon))
-        if self.delta is not None:
-            delta = _check.not_negative(delta=self.delta)
-            if delta >= 1:
-                raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
-            object.__setattr__(self, "delta", delta or None)
+    _range: ClassVar[tuple[float, float]] = (0.0, math.inf)  # any: nothing is calibrated for it
 
     def cost_of(self, mechanism: Priced) -> Cost:
         """Return what one release costs, no more of it than this budget needs to know."""
@@ -62,24 +49,30 @@ class Budget(Amount):
             epsilon = mechanism.epsilon
             return _pure(float(epsilon)) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
-        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self._epsilon))
+        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self.pair[0]))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
 
     def check(self, cost: Cost, spent: Spent) -> None:
         """Refuse a cost that says nothing in terms of this budget and what it was used for."""
-        before = list(spent)
-        if self.delta is not None and cost.delta and before and not self._adds_pairs(before):
-            raise ArgumentError(
-                "delta must be 0 for this budget: its first charge had none, so rhos add up.\n"
-                "Hint: charge rho or loss, or open a dataset for pairs of epsilon and delta."
-            )
-        if self.delta is None and self.rho is None and cost.delta:
-            raise ArgumentError(f"delta must be 0 to be charged to a budget of {self}.")
+        if self.delta is not None:
+            self._check_pair(cost, list(spent))
+            return
+        if self.is_pure and cost.delta:
+            raise ArgumentError.must_be("delta", f"0 to be charged to a budget of {self}")
         name = "rho" if self.rho is not None else "epsilon"
-        if self.delta is None and total([(cost, 1)], name) == math.inf:
-            raise ArgumentError(
-                f"loss must have a finite {name} to be charged to a budget of {self}, "
-                f"got {name}=inf."
+        if total([(cost, 1)], name) == math.inf:
+            requirement = f"have a finite {name} to be charged to a budget of {self}"
+            raise ArgumentError.must("loss", requirement, got=f"{name}=inf")
+
+    def _check_pair(self, cost: Cost, before: list[tuple[Cost, int]]) -> None:
+        """Refuse a delta where the first charge had none."""
+        if cost.delta and before and not self._adds_pairs(before):
+            raise ArgumentError.must_be(
+                "delta",
+                "0 for this budget: its first charge had none, so rhos add up",
+                hint=Hint(
+                    "charge {}, or open a dataset for pairs of epsilon and delta.", "rho or loss"
+                ),
             )
 
     def admits(self, spent: Spent) -> bool:
@@ -87,17 +80,21 @@ class Budget(Amount):
         spent = list(spent)
         if self.rho is not None:
             return total(spent, "rho") <= exact(self.rho)
-        fits = total(spent, "epsilon") <= exact(self._epsilon)
-        if self.delta is None or not spent:
-            return fits and not total(spent, "delta")
-        if self._adds_pairs(spent):
-            return fits and total(spent, "delta") <= exact(self.delta)
+        epsilon, delta = self.pair
+        fits = total(spent, "epsilon") <= exact(epsilon)
+        if self.is_pure or not spent or self._adds_pairs(spent):
+            return fits and total(spent, "delta") <= exact(delta)
         if any(cost.delta for cost, _ in spent):
             return False
-        if fits or any(epsilon <= exact(self._epsilon) for epsilon in self._alone(spent)):
+        return fits or self._admits_together(spent)
+
+    def _admits_together(self, spent: list[tuple[Cost, int]]) -> bool:
+        """Tell whether a single release, or the sum of all rhos, gives (epsilon, delta)."""
+        epsilon, delta = self.pair
+        if any(alone <= exact(epsilon) for alone in self._alone(spent)):
             return True
         rho = as_float(total(spent, "rho")) * _UP
-        return math.isfinite(rho) and rho_delta(rho, self._epsilon) <= self.delta
+        return math.isfinite(rho) and rho_delta(rho, epsilon) <= delta
 
     def left(self, spent: Spent) -> Amount:
         """Return what has not been spent, never too much.
@@ -106,7 +103,7 @@ class Budget(Amount):
         """
         if self.rho is not None:
             return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
-        rest = exact(self._epsilon) - self.spent(spent)
+        rest = exact(self.pair[0]) - self.spent(spent)
         return Amount(epsilon=_below(rest), delta=self.delta)
 
     def spent(self, spent: Spent) -> Fraction | float:
@@ -141,10 +138,6 @@ class Budget(Amount):
             for epsilon, delta in spent[0][0].loss.profile:
                 if exact(delta) <= most:
                     yield exact(epsilon)
-
-    @property
-    def _epsilon(self) -> float:
-        return cast("float", self.epsilon)  # there is one wherever there is no rho
 
 
 @lru_cache(maxsize=256)

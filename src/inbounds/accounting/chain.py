@@ -114,7 +114,7 @@ def text(**labelled: object) -> str:
     """
     ((name, value),) = labelled.items()
     if not isinstance(value, str):
-        raise ArgumentTypeError(f"{name} must be a string, got {type(value).__name__}.")
+        raise ArgumentTypeError.must_be(name, "a string", got=type(value).__name__)
     if (name == "dataset" and not value) or not value.isprintable():
-        raise ArgumentError(f"{name} must be printable text, got {name}={value!r}.")
+        raise ArgumentError.must_be(name, "printable text", got=f"{name}={value!r}")
     return value

@@ -25,6 +25,7 @@ from inbounds._table import Printed, Table
 from inbounds.accounting import pld
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
+from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
 from inbounds.numerics.search import smallest_admissible
 
@@ -94,7 +95,7 @@ class Composition(Printed):
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest known epsilon at `delta`."""
-        delta = _check_delta(delta)
+        delta = check_delta(delta)
         curves = self._curves() if delta and self.pure else {}
         return min([self.pure, *(_least(curve, delta, self.pure) for curve in curves.values())])
 
@@ -110,7 +111,7 @@ class Composition(Printed):
 
     def epsilons(self, delta: float) -> dict[Bound, float]:
         """Return epsilon at `delta` by every bound; infinite where a bound says nothing."""
-        delta = _check_delta(delta)
+        delta = check_delta(delta)
         found: dict[Bound, float] = {"basic": self.pure}
         curves = self._all_curves() if delta else {}
         for bound, curve in curves.items():
@@ -178,19 +179,19 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
     """
     counts: Counter[PrivacyLoss] = Counter()
     if not isinstance(releases, Iterable):
-        raise ArgumentTypeError("releases must be a list of mechanisms, or of pairs with a count.")
+        raise ArgumentTypeError.must_be(
+            "releases", "a list of mechanisms, or of pairs with a count"
+        )
     # A list holds each object in one state, so its loss is asked for once; nothing is kept.
     asked: dict[int, PrivacyLoss] | None = {} if type(releases) in (list, tuple) else None
     for release in releases:
         pair = release if isinstance(release, tuple) else (release, 1)
         if len(pair) != 2:
-            raise ArgumentTypeError("releases must be mechanisms, or pairs of one and a count.")
+            raise ArgumentTypeError.must_be("releases", "mechanisms, or pairs of one and a count")
         what, many = pair
         if type(many) is not int or not 1 <= many <= _MOST:
-            raise ArgumentError(
-                f"releases must be used a whole number of times from 1 to 10¹⁵, "
-                f"got {_check.quoted(many)}."
-            )
+            requirement = "used a whole number of times from 1 to 10¹⁵"
+            raise ArgumentError.must_be("releases", requirement, got=_check.quoted(many))
         loss = None if asked is None else asked.get(id(what))
         if loss is None:
             loss = _loss_of(what)
@@ -203,23 +204,16 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
 def _loss_of(what: Release) -> PrivacyLoss:
     """Return what it costs now, as plain numbers: an object may change, and be of any class."""
     if not isinstance(what, PrivacyLoss) and not hasattr(what, "loss"):
-        raise ArgumentTypeError(
-            f"releases must be mechanisms or privacy losses, got {type(what).__name__}."
+        raise ArgumentTypeError.must_be(
+            "releases", "mechanisms or privacy losses", got=type(what).__name__
         )
     loss = what if isinstance(what, PrivacyLoss) else what.loss()
     if not isinstance(loss, PrivacyLoss):
-        raise ArgumentTypeError(
-            f"releases must have a PrivacyLoss as their loss(), got {type(loss).__name__}."
+        raise ArgumentTypeError.must(
+            "releases", "have a PrivacyLoss as their loss()", got=type(loss).__name__
         )
     points = tuple((float(epsilon), float(delta)) for epsilon, delta in loss.profile)
     return PrivacyLoss(float(loss.epsilon), float(loss.mu), float(loss.rho), points)
-
-
-def _check_delta(delta: object) -> float:
-    checked = _check.not_negative(delta=delta)
-    if checked >= 1:
-        raise ArgumentError(f"delta must be below 1, got delta={checked!r}.")
-    return checked
 
 
 def _least(curve: Curve, delta: float, start: float) -> float:

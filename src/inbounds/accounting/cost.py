@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from inbounds import _json
-from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 
 
@@ -41,36 +41,6 @@ class Priced(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Amount(HasHtml):
-    """An amount of privacy: epsilon, epsilon at a delta, or rho; None where it does not apply.
-
-    Examples
-    --------
-    >>> Amount(epsilon=0.5, delta=1e-06)
-    Amount(epsilon=0.5, delta=1e-06)
-    """
-
-    epsilon: float | None = None
-    delta: float | None = None
-    rho: float | None = None
-
-    def stated(self) -> dict[str, float]:
-        """Return what applies, by name."""
-        named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
-        return {name: value for name, value in named.items() if value is not None}
-
-    def _table(self) -> Table:
-        facts = [(name, repr(value)) for name, value in self.stated().items()]
-        return Table.of_facts(type(self).__name__, facts)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in self.stated().items())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self})"
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one release costs: its loss, and one pair of epsilon and delta to be added exactly.
@@ -87,7 +57,7 @@ class Cost:
 
     def __post_init__(self) -> None:
         if not (self.epsilon >= 0 and 0 <= self.delta <= 1):
-            raise ArgumentError("epsilon must be zero or more, and delta from 0 to 1.")
+            raise ArgumentError.must_be("epsilon", "zero or more, and delta from 0 to 1")
 
     @classmethod
     def of(cls, loss: PrivacyLoss) -> Self:
@@ -100,19 +70,21 @@ class Cost:
     def stated(
         cls, epsilon: float | None, delta: float | None, rho: float | None, loss: PrivacyLoss | None
     ) -> Self:
-        """Read what a person says that something cost, in one of four ways."""
-        if loss is not None:
-            if not (epsilon is None and delta is None and rho is None):
-                raise ArgumentError("loss must be given without epsilon, delta and rho.")
-            if not isinstance(loss, PrivacyLoss):
-                raise ArgumentTypeError(f"loss must be a PrivacyLoss, got {type(loss).__name__}.")
+        """Read what a person says that something cost: a loss, or numbers in its place."""
+        if loss is None:
+            return cls._of_numbers(epsilon, delta, rho)
+        if Amount(epsilon, delta, rho).stated():
+            raise ArgumentError.must_be("loss", "given without epsilon, delta and rho")
+        if not isinstance(loss, PrivacyLoss):
+            raise ArgumentTypeError.must_be("loss", "a PrivacyLoss", got=type(loss).__name__)
+        return cls.of(loss)
+
+    @classmethod
+    def _of_numbers(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
+        loss = PrivacyLoss.stated(epsilon, delta, rho)
+        if epsilon is None:
             return cls.of(loss)
-        if rho is not None and epsilon is None and delta is None:
-            return cls.of(PrivacyLoss.concentrated(rho))
-        if epsilon is not None and rho is None:
-            known = PrivacyLoss.approximate(epsilon, 0.0 if delta is None else delta)
-            return cls(float(epsilon), float(delta or 0.0), known)
-        raise ArgumentError("epsilon must be given, or rho or loss in its place.")
+        return cls(float(epsilon), float(delta or 0.0), loss)  # the pair itself, to be added up
 
     def to_json(self) -> str:
         """Write the cost so that equal costs have equal texts."""

@@ -40,4 +40,4 @@ def dp_event(loss: PrivacyLoss) -> DpEvent:
         return dp_accounting.GaussianDpEvent(_DOWN / mu)
     if math.isfinite(loss.rho):
         return dp_accounting.ZCDpEvent(loss.rho)
-    raise ArgumentError("loss must have a finite epsilon, mu or rho to be an event.")
+    raise ArgumentError.must("loss", "have a finite epsilon, mu or rho to be an event")

@@ -18,10 +18,11 @@ from inbounds._types import Number, Numbers
 from inbounds.accounting.book import Book, budget_of
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
-from inbounds.accounting.cost import Amount, Cost, Priced, as_float, total
+from inbounds.accounting.cost import Cost, Priced, as_float, total
 from inbounds.accounting.overview import overview
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 
 if TYPE_CHECKING:
@@ -158,10 +159,12 @@ class Ledger:
         label = text(label=label)
         given = _check.private_array(value=value)
         if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
-            raise ArgumentTypeError(f"mechanism must be one, got {type(mechanism).__name__}.")
+            raise ArgumentTypeError.must_be(
+                "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
+            )
         mechanism.domain.check_shape(given, "value")
         if given.size == 0:
-            raise ArgumentError("value must hold at least one number.")
+            raise ArgumentError.must("value", "hold at least one number")
         nothing = np.empty((0, mechanism.domain.dimension))
         mechanism.release(nothing, **options)  # draws no bit, but finds what is wrong
         count = given.size // mechanism.domain.dimension

@@ -32,10 +32,10 @@ def canonical(name: object) -> str:
     True
     """
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"dataset must be a string, got {type(name).__name__}.")
+        raise ArgumentTypeError.must_be("dataset", "a string", got=type(name).__name__)
     kept = " ".join(unicodedata.normalize("NFC", name).split())
     if not kept or not name.isprintable() or any(map(_is_invisible, kept)):
-        raise ArgumentError(f"dataset must be printable text, got dataset={name!r}.")
+        raise ArgumentError.must_be("dataset", "printable text", got=f"dataset={name!r}")
     return kept
 
 
@@ -81,9 +81,8 @@ def check_new(name: str, known: Iterable[str]) -> None:
     scripts = {script for script in map(_script, name) if script in _ALIKE}
     if len(scripts) > 1:
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))
-        raise ArgumentError(
-            f"dataset must keep to one alphabet, got dataset={name!r} with {mixed} letters."
-        )
+        got = f"dataset={name!r} with {mixed} letters"
+        raise ArgumentError.must("dataset", "keep to one alphabet", got=got)
     shape = skeleton(name)
     for other in known:
         if other != name and skeleton(other) == shape:

@@ -261,18 +261,18 @@ def _begin(connection: Connection) -> None:
 def _read(place: object) -> URL:
     """Return the URL of a path, or the one that was given."""
     if not isinstance(place, str | os.PathLike):
-        raise ArgumentTypeError(f"place must be a path or a URL, got {type(place).__name__}.")
+        raise ArgumentTypeError.must_be("place", "a path or a URL", got=type(place).__name__)
     text = os.fspath(place)
     if "://" in text:
         try:
             url = make_url(text)
         except BadURLError:
-            raise ArgumentError("place must be a path or a URL that can be read.") from None
+            raise ArgumentError.must_be("place", "a path or a URL that can be read") from None
         if url.get_backend_name() == "postgresql":
             return url
         if url.get_backend_name() != "sqlite":
-            raise ArgumentError("place must be a path, or the URL of a PostgreSQL database.")
+            raise ArgumentError.must_be("place", "a path, or the URL of a PostgreSQL database")
         text = url.database or ""
     if text in ("", ":memory:"):
-        raise ArgumentError("place must be on disk: a budget in memory is forgotten.")
+        raise ArgumentError.must_be("place", "on disk: a budget in memory is forgotten")
     return URL.create("sqlite", database=str(Path(text).absolute()))

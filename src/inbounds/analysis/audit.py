@@ -27,7 +27,7 @@ from inbounds.analysis.source import (
     tried,
 )
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
+from inbounds.guarantee import check_delta
 from inbounds.numerics.event import Event, best_event, caution, epsilon_lower_bound, project
 from inbounds.numerics.neighbour import Pair
 from inbounds.sampling.entropy import Entropy
@@ -215,9 +215,7 @@ def audit(
     """
     total = _whole(releases)
     confidence = _check.within(0.5, 1.0, confidence=confidence)
-    delta = _check.not_negative(delta=delta)
-    if delta >= 1:
-        raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+    delta = check_delta(delta)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)
     explored = min(total // (8 * len(pairs)), _EXPLORED)
@@ -288,13 +286,9 @@ def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
 def _whole(releases: object) -> int:
     number = _check.finite(releases=releases)
     if not number.is_integer() or number < _FEWEST:
-        raise ArgumentError(
-            f"releases must be a whole number of at least {_FEWEST}, got releases={releases!r}."
-        )
+        raise _check.refusal(f"a whole number of at least {_FEWEST}", releases=releases)
     if number > _MOST:
-        raise ArgumentError(
-            f"releases must be at most 10¹², or the audit takes days, got releases={releases!r}."
-        )
+        raise _check.refusal("at most 10¹², or the audit takes days", releases=releases)
     return int(number)
 
 

@@ -12,11 +12,12 @@ from inbounds._types import Number
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
+from inbounds.guarantee import Guarantee, check_delta
+from inbounds.mechanisms.argument import check_box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
 from inbounds.mechanisms.clamped_laplace import ClampedLaplace
-from inbounds.mechanisms.guarantee import Guarantee, check_box, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -88,7 +89,7 @@ def calibrate(
     >>> type(ib.calibrate(rates, 0.1, epsilon=1.0, delta=1e-6)).__name__
     'BoundedGaussian'
     """
-    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    guarantee = Guarantee(epsilon, check_delta(delta), rho)
     check_setting(domain)
     people = check_people(people, domain)
     criterion = check_criterion(criterion, people)
@@ -105,13 +106,12 @@ def calibrations(
     box: Box, sensitivity: Sensitivity, guarantee: Guarantee
 ) -> Iterator[tuple[str, Mechanism]]:
     """Yield the name and the mechanism, calibrated, of every kind that can give the guarantee."""
-    epsilon, delta, rho = guarantee.epsilon, guarantee.delta, guarantee.rho
+    rho = guarantee.rho
     if rho is not None:  # pure epsilon gives min(epsilon²/2, epsilon)
-        epsilon = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM
-        bounded = BoundedGaussian.calibrated(box, sensitivity, rho=rho)
+        epsilon, delta = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM, 0.0
     else:
-        bounded = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, delta=delta)
-    yield "BoundedGaussian", bounded
+        epsilon, delta = guarantee.pair
+    yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
     yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
     yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
     if rho is not None:
@@ -143,7 +143,8 @@ def check_setting(domain: object) -> None:
     check_box(domain)
     widths = domain.widths  # type: ignore[attr-defined]
     if not (widths.min() > 1e-100 and widths.max() < 1e100):
-        raise ArgumentError("domain must have widths between 1e-100 and 1e100 to be compared.")
+        requirement = "have widths between 1e-100 and 1e100 to be compared"
+        raise ArgumentError.must("domain", requirement)
 
 
 def check_people(people: object, domain: Box) -> int | None:
@@ -152,13 +153,12 @@ def check_people(people: object, domain: Box) -> int | None:
         return None
     number = _check.positive(people=people)
     if not number.is_integer() or number > _MOST_PEOPLE:
-        raise ArgumentError(
-            f"people must be a whole number from 1 to 10¹², got people={_check.quoted(people)}."
-        )
+        raise _check.refusal("a whole number from 1 to 10¹²", people=people)
     if not domain.is_interval:
-        raise ArgumentError(
-            "people must be left out on a box of several coordinates.\n"
-            "Hint: compare one interval at a time."
+        raise ArgumentError.must_be(
+            "people",
+            "left out on a box of several coordinates",
+            hint="compare one interval at a time.",
         )
     return int(number)
 
@@ -169,7 +169,7 @@ def check_criterion(criterion: object, people: int | None) -> Criterion:
         return "average_rmse" if people is None else "mean_rmse"
     checked: Criterion = _check.one_of(CRITERIA, criterion=criterion)  # type: ignore[assignment]
     if checked == "mean_rmse" and people is None:
-        raise ArgumentError("criterion must not be 'mean_rmse' unless people is given.")
+        raise ArgumentError.must("criterion", "not be 'mean_rmse' unless people is given")
     return checked
 
 

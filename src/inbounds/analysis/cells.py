@@ -48,12 +48,12 @@ class Cells:
     def of(cls, mechanism: object, bins: int) -> Cells:
         """Divide the box of the mechanism; answers more finely, and bounds that are atoms off."""
         if not isinstance(mechanism, Mechanism):
-            raise ArgumentTypeError(
-                f"mechanism must be a mechanism, got mechanism={_check.quoted(mechanism)}."
+            raise ArgumentTypeError.must_be(
+                "mechanism", "a mechanism", got=f"mechanism={_check.quoted(mechanism)}"
             )
         box = mechanism.domain
         if not box.is_interval:
-            raise ArgumentError(f"mechanism must be one of an interval, got {box!r}.")
+            raise ArgumentError.must_be("mechanism", "one of an interval", got=repr(box))
         lower, upper = float(box.lower), float(box.upper)
         clamped = mechanism.mass_at_bounds(lower)[0] > 0
         if box.steps[0] is None:
@@ -139,16 +139,16 @@ def blocks(
             block = answers[start : start + _BLOCK]
             if block.min() < bounds[0] or block.max() > bounds[1]:
                 ends = f"{short(bounds[0])} and {short(bounds[1])}"
-                raise ArgumentError(f"outputs must lie in the mechanism's box, between {ends}.")
+                raise ArgumentError.must("outputs", f"lie in the mechanism's box, between {ends}")
             yield block, None if times is None else times[start : start + _BLOCK]
     if seen < 1:
-        raise ArgumentError("outputs must hold at least one answer.")
+        raise ArgumentError.must("outputs", "hold at least one answer")
 
 
 def _times(counts: Any, size: int) -> Floats:
     times = _check.public_values(counts=counts).ravel()
     if times.size != size or not np.isfinite(times).all() or (times < 0).any():
-        raise ArgumentError("counts must be zero or more, and as many as outputs.")
+        raise ArgumentError.must_be("counts", "zero or more, and as many as outputs")
     if times.sum() > _MOST_COUNTED:
-        raise ArgumentError("counts must be at most 2**53 together.")
+        raise ArgumentError.must_be("counts", "at most 2**53 together")
     return times

@@ -25,8 +25,8 @@ from inbounds.analysis.calibrate import (
 )
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -264,12 +264,12 @@ def compare(
     >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
     'ClampedLaplace'
     """
-    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    guarantee = Guarantee(epsilon, check_delta(delta), rho)
     check_setting(domain)
     sensitivity = as_sensitivity(sensitivity)
     people = check_people(people, domain)
     named = dict(calibrations(domain, sensitivity, guarantee))
-    if guarantee.rho is None:
+    if guarantee.epsilon is not None:
         named |= dict(published(domain, sensitivity, guarantee.epsilon))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
@@ -281,8 +281,8 @@ def compare(
     return Comparison(
         domain,
         sensitivity,
-        guarantee.epsilon if guarantee.rho is None else None,
-        guarantee.delta,
+        guarantee.epsilon,
+        guarantee.delta or 0.0,
         tuple(contenders),
         Error.of_middle(domain, people),
         guarantee.rho,
@@ -306,7 +306,8 @@ def _shown(number: float) -> str:
 def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
     if guarantee.rho is not None:
         return mechanism.epsilon
-    return min(guarantee.epsilon, mechanism.epsilon_at(guarantee.delta))
+    epsilon, delta = guarantee.pair
+    return min(epsilon, mechanism.epsilon_at(delta))
 
 
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:

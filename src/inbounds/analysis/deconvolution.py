@@ -229,7 +229,7 @@ def _statistic(statistic: Statistic, stairs: Stairs) -> float:
 def _levels(q: Any) -> Floats:
     level = _check.public_values(q=q)
     if not ((level >= 0) & (level <= 1)).all():
-        raise ArgumentError("q must be between 0 and 1.")
+        raise ArgumentError.must_be("q", "between 0 and 1")
     return level
 
 
@@ -244,9 +244,7 @@ def whole(least: int, most: int, **labelled: Any) -> int:
     ((name, value),) = labelled.items()
     number = _check.finite(**{name: value})
     if number < least or number != int(number):
-        raise ArgumentError(
-            f"{name} must be a whole number of at least {least}, got {name}={value!r}."
-        )
+        raise _check.refusal(f"a whole number of at least {least}", **labelled)
     if number > most:
-        raise ArgumentError(f"{name} must be at most {most}, got {name}={value!r}.")
+        raise _check.refusal(f"at most {most}", **labelled)
     return int(number)

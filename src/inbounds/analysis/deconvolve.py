@@ -154,7 +154,9 @@ class _Model:
 
 def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Floats:
     if not isinstance(rng, np.random.Generator | None):
-        raise ArgumentTypeError("rng must be a numpy.random.Generator, as from default_rng(seed).")
+        raise ArgumentTypeError.must_be(
+            "rng", "a numpy.random.Generator, as from default_rng(seed)"
+        )
     total = int(seen.sum())
     draws = (rng or np.random.default_rng()).multinomial(total, seen / seen.sum(), size=times)
     return draws.astype(float)

@@ -17,7 +17,7 @@ from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.guarantee import Guarantee
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -123,19 +123,14 @@ def regimes(
     >>> result.best.tolist()  # a small change of the range, and any change
     [['ClampedLaplace', 'BoundedLaplace']]
     """
-    delta = _check.not_negative(delta=delta)
-    if delta >= 1:
-        raise ArgumentError(f"delta must be below 1, got delta={delta!r}.")
+    delta = check_delta(delta)
     if not _check.positive(dimension=dimension).is_integer() or dimension > _MOST_COORDINATES:
-        raise ArgumentError(
-            f"dimension must be a whole number up to {_MOST_COORDINATES}, "
-            f"got dimension={dimension!r}."
-        )
+        raise _check.refusal(f"a whole number up to {_MOST_COORDINATES}", dimension=dimension)
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
     for row, column in _cells(y.size, x.size, progress=progress):
-        guarantee = Guarantee(float(y[row]), delta, None)
+        guarantee = Guarantee(float(y[row]), delta)
         for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
             rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
@@ -148,7 +143,7 @@ def _initials(name: str) -> str:
 def _grid(name: str, given: Iterable[float]) -> Floats:
     points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(given, dtype=float)}))
     if (np.diff(points) <= 0).any():
-        raise ArgumentError(f"{name} must rise from each point to the next.")
+        raise ArgumentError.must(name, "rise from each point to the next")
     return _check.frozen(points)
 
 

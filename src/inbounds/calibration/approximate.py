@@ -171,9 +171,8 @@ def _enough(bound: Callable[[float], float], delta: float, start: float) -> floa
     try:
         return repaired(start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most)
     except CertificateError:
-        raise ArgumentError(
-            f"delta must be larger for so small changes, got delta={delta!r}."
-        ) from None
+        sentence = "delta is too small for a sensitivity this small; increase delta."
+        raise ArgumentError(sentence, argument="delta") from None
 
 
 def _least(bound: Callable[[float], float], delta: float, top: float) -> float:

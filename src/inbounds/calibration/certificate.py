@@ -131,7 +131,7 @@ class Certificate(Printed):
             rows = tuple(Row(**row) for row in fields.pop("rows"))
             return cls(rows=rows, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError("text must be a certificate written by to_json.") from None
+            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
 
     def _dimension(self) -> int:
         return sum(row.count for row in self.rows if _is_real(row.count))  # may be anything yet

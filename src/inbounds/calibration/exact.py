@@ -63,9 +63,8 @@ def smallest_sigma(
         width, change = float(widths[0]) / unit, float(reach.caps[0]) / unit
         sigma = np.array([interval_sigma(width, change, epsilon) * unit])
         if not 0 < sigma[0] < math.inf:
-            raise ArgumentError(
-                f"epsilon must leave sigma within doubles, got epsilon={epsilon!r}."
-            )
+            requirement = "leave sigma within doubles"
+            raise ArgumentError.must("epsilon", requirement, got=f"epsilon={epsilon!r}")
         return sigma, pure_loss(widths, reach, sigma)
     problem = _Problem.of(widths, reach, shape)
     found = problem.smallest_scale(epsilon)

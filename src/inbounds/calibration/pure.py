@@ -6,10 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from inbounds import _check
 from inbounds._types import Floats
 from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import repaired
 from inbounds.sensitivity import Reach, Sensitivity
@@ -27,13 +28,13 @@ def sigma_for_epsilon(
 ) -> tuple[Floats, PureLoss]:
     """Return one sigma per coordinate, and the loss that proves them enough."""
     if method != "exact" and scaling != "isotropic":
-        raise ArgumentError(
-            f"scaling must be 'isotropic' for method={method!r}, got scaling={scaling!r}."
-        )
+        raise _check.refusal(f"'isotropic' for method={method!r}", scaling=scaling)
     if method == "liu" and widths.size > 1 and not sensitivity.has_caps:
-        raise ArgumentError(
-            f"sensitivity must bound every coordinate for method='liu', "
-            f"got sensitivity={sensitivity!r}.\nHint: use PerCoordinate([...]) or LInf(...)."
+        raise ArgumentError.must(
+            "sensitivity",
+            "bound every coordinate for method='liu'",
+            got=f"sensitivity={sensitivity!r}",
+            hint=Hint("use {} or {}.", "PerCoordinate([...])", "LInf(...)"),
         )
     reach = sensitivity.within(widths)
     if scaling == "width" and widths.size > 1:

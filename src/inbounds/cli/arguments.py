@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from inbounds import _json
-from inbounds.cli.failure import UsageError
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
 
 if TYPE_CHECKING:
     from inbounds.domain import Box
+    from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.sensitivity import Sensitivity
 
@@ -134,8 +133,8 @@ def _interval(text: str) -> tuple[float, float]:
     try:
         low, high = (_json.typed(end) for end in text.split(":"))
     except ValueError:
-        message = f"--bounds must be two numbers LOW:HIGH, as in 0:120, got {text!r}."
-        raise UsageError(message) from None
+        requirement = "two numbers LOW:HIGH, as in 0:120"
+        raise ArgumentError.must_be("bounds", requirement, got=repr(text)) from None
     return low, high
 
 
@@ -151,35 +150,26 @@ def read_sensitivity(bounds: list[float], norm: str | None = None) -> Sensitivit
 
     if len(bounds) > 1:
         if norm not in (None, "each"):
-            raise UsageError(f"--norm must be 'each' if --sensitivity is repeated, got {norm!r}.")
+            requirement = "'each' where there are several sensitivities"
+            raise ArgumentError.must_be("norm", requirement, got=repr(norm))
         return PerCoordinate(bounds)
     kinds = {"l2": L2, "l1": L1, "linf": LInf, "each": PerCoordinate}
     return kinds[norm or "l2"](bounds[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Privacy:
-    """The privacy that was asked for; what is None was not mentioned."""
+def read_guarantee(
+    epsilon: float | None, delta: float | None = None, rho: float | None = None
+) -> Guarantee:
+    """Return the guarantee that ``--epsilon``, ``--delta`` and ``--rho`` ask for.
 
-    epsilon: float | None
-    delta: float | None
-    rho: float | None
+    Examples
+    --------
+    >>> read_guarantee(1.0, 1e-6)
+    Guarantee(epsilon=1.0, delta=1e-06)
+    """
+    from inbounds.guarantee import Guarantee  # noqa: PLC0415 - as above
 
-    def __post_init__(self) -> None:
-        if self.epsilon is None and self.rho is None:
-            raise UsageError("one of --epsilon and --rho must be given.")
-        if self.epsilon is not None and self.rho is not None:
-            raise UsageError("give --epsilon or --rho, not both.")
-        if self.rho is not None and self.delta is not None:
-            raise UsageError("--delta must not be given with --rho.")
-
-    def stated(self) -> dict[str, float]:
-        """Return what was mentioned, by name."""
-        named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
-        return {name: value for name, value in named.items() if value is not None}
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name}={value:g}" for name, value in self.stated().items())
+    return Guarantee(epsilon, delta, rho)
 
 
 def option_name(mechanism: Mechanism) -> str:
@@ -197,7 +187,7 @@ def option_name(mechanism: Mechanism) -> str:
 def build(
     box: Box,
     sensitivity: Sensitivity,
-    privacy: Privacy,
+    guarantee: Guarantee,
     *,
     mechanism: str = "bounded-gaussian",
     method: str | None = None,
@@ -208,30 +198,21 @@ def build(
     Examples
     --------
     >>> from inbounds import Box, L2
-    >>> build(Box(0, 120), L2(2.5), Privacy(1.0, None, None), mechanism="bounded-laplace")
+    >>> build(Box(0, 120), L2(2.5), read_guarantee(1.0), mechanism="bounded-laplace")
     BoundedLaplace(Box(0, 120), L2(2.5), scale=4.03...)
     """
     import inbounds  # noqa: PLC0415 - help must be quick
 
     name, heeded = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
-    given: dict[str, Any] = {
-        "delta": privacy.delta,
-        "rho": privacy.rho,
-        "method": method,
-        "scaling": scaling,
-    }
-    options = {key: value for key, value in given.items() if value is not None}
-    for key in options:
-        if key not in heeded:
-            raise UsageError(f"--{key} must not be given with --mechanism {mechanism}.")
-    if privacy.epsilon is not None:
-        options["epsilon"] = privacy.epsilon
+    others = {"method": method, "scaling": scaling}
+    options = guarantee.stated() | {key: value for key, value in others.items() if value}
+    for key in (key for key in options if key not in heeded | {"epsilon"}):
+        raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")
     if mechanism == "clamped-gaussian":
-        if privacy.delta is None and method != "exact":
-            hint = "\nHint: method='exact' needs none." if box.is_interval else ""
-            raise ArgumentError(f"delta must be given with --mechanism {mechanism}.{hint}")
+        if guarantee.is_pure and method != "exact":
+            hint = Hint("{} needs none.", "method='exact'") if box.is_interval else None
+            raise ArgumentError.must_be("delta", f"given with the mechanism {mechanism}", hint=hint)
         options.setdefault("delta", 0.0)
-    if mechanism == "best":
-        return inbounds.calibrate(box, sensitivity, **options)
-    result: Mechanism = getattr(inbounds, name).calibrated(box, sensitivity, **options)
+    calibrate = getattr(inbounds, name).calibrated if name else inbounds.calibrate
+    result: Mechanism = calibrate(box, sensitivity, **options)
     return result

@@ -83,7 +83,7 @@ def audit(
         subject: Any = arguments.build(
             box,
             change,
-            arguments.Privacy(epsilon, delta, None),
+            arguments.read_guarantee(epsilon, delta),
             mechanism=mechanism or "bounded-gaussian",
             method=method,
             scaling=scaling,

@@ -14,6 +14,7 @@ from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.calibration.certificate import Certificate
+    from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
 
 _SHOWN = 6  # coordinates of many
@@ -69,11 +70,11 @@ def calibrate(
     ] = None,
 ) -> None:
     """Find the noise that gives a guarantee, certify its pure epsilon, and say how it errs."""
-    privacy = arguments.Privacy(epsilon, delta, rho)
+    guarantee = arguments.read_guarantee(epsilon, delta, rho)
     built = arguments.build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
-        privacy,
+        guarantee,
         mechanism=mechanism,
         method=method,
         scaling=scaling,
@@ -89,7 +90,7 @@ def calibrate(
         from inbounds.plots.release import release_figure  # noqa: PLC0415 - needs matplotlib
 
         output.save(release_figure(built), plot)
-    facts = describe(built, privacy, proof, most_rows=most_rows)
+    facts = describe(built, guarantee, proof, most_rows=most_rows)
     if json:
         output.show_json({"mechanism": arguments.option_name(built), **facts})
     else:
@@ -124,7 +125,7 @@ def _is_short(proof: Certificate, most_rows: int | None) -> bool:
 
 def describe(
     mechanism: Mechanism,
-    privacy: arguments.Privacy,
+    guarantee: Guarantee,
     proof: Certificate | None,
     *,
     most_rows: int | None = None,
@@ -137,7 +138,7 @@ def describe(
     --------
     >>> import inbounds as ib
     >>> m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
-    >>> describe(m, arguments.Privacy(1.0, None, None), None)["bounds"]
+    >>> describe(m, arguments.read_guarantee(1.0), None)["bounds"]
     [(0.0, 1.0)]
     """
     import numpy as np  # noqa: PLC0415 - help must be quick
@@ -152,15 +153,15 @@ def describe(
         "bounds": list(zip(lower.tolist(), upper.tolist(), strict=True)),
         "step": box.step,
         "sensitivity": repr(mechanism.sensitivity),
-        "requested": privacy.stated(),
+        "requested": guarantee.stated(),
         "scale": mechanism.scale,
         "pure_epsilon": mechanism.epsilon,
     }
-    if privacy.delta:
-        found, asked = mechanism.epsilon_at(privacy.delta), privacy.epsilon or 0.0
-        kept = mechanism.delta(asked) <= privacy.delta  # the search stops at a relative 1e-6
+    if guarantee.delta:
+        found, asked = mechanism.epsilon_at(guarantee.delta), guarantee.epsilon or 0.0
+        kept = mechanism.delta(asked) <= guarantee.delta  # the search stops at a relative 1e-6
         facts["epsilon_at_delta"] = min(found, asked) if kept else found
-    if privacy.rho is not None:
+    if guarantee.rho is not None:
         facts["rho"] = mechanism.rho
     certified = proof and {
         "epsilon": proof.epsilon,

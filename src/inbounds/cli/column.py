@@ -17,6 +17,7 @@ from inbounds.cli.failure import UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
+    from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
@@ -40,7 +41,7 @@ class Column:
     """A column, what was asked for it, and the mechanism that gives this."""
 
     name: str
-    privacy: arguments.Privacy
+    guarantee: Guarantee
     mechanism: Mechanism
 
 
@@ -109,27 +110,26 @@ def calibrated(
     ClampedLaplace(Box(0, 120), L2(120), scale=...)
     """
     from inbounds.domain import Box  # noqa: PLC0415 - help must be quick
+    from inbounds.guarantee import check_delta, check_epsilon  # noqa: PLC0415 - as above
     from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
 
-    if epsilon is not None and not 0 < epsilon < math.inf:
-        raise UsageError(f"--epsilon must be positive and finite, got {epsilon!r}.")
-    if delta is not None and not 0 <= delta < 1:
-        raise UsageError(f"--delta must be at least 0 and below 1, got {delta!r}.")
+    epsilon = None if epsilon is None else check_epsilon(epsilon)
+    delta = None if delta is None else check_delta(delta)
     asked = [read_column(text) for text in texts]
     each = None if delta is None else delta / len(asked) * _rounding(asked)
     found: dict[str, Column] = {}
     for one, share in zip(asked, shares([one.epsilon for one in asked], epsilon), strict=True):
         if one.name in found:
             raise UsageError(f"--column {one.name!r} must be given once.")
-        privacy = arguments.Privacy(share, each, None)
         try:
+            guarantee = arguments.read_guarantee(share, each)
             box = Box(one.lower, one.upper, step=one.step)
             change = L2(float(box.widths[0]))
-            built = arguments.build(box, change, privacy, mechanism=mechanism)
+            built = arguments.build(box, change, guarantee, mechanism=mechanism)
         except (ArgumentError, ArgumentTypeError) as error:
-            reason = str(error).split("\n")[0]  # hints speak of Python
+            reason = error.sentence  # hints speak of Python
             raise UsageError(f"--column {one.name!r}: {reason}") from None
-        found[one.name] = Column(one.name, privacy, built)
+        found[one.name] = Column(one.name, guarantee, built)
     return list(found.values())
 
 
@@ -147,8 +147,8 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
 
     row = row_guarantee({one.name: one.mechanism for one in columns})
     requested = {
-        name: math.fsum(one.privacy.stated()[name] for one in columns)
-        for name in columns[0].privacy.stated()
+        name: math.fsum(one.guarantee.stated()[name] for one in columns)
+        for name in columns[0].guarantee.stated()
     }
     allowed = "factor exp(epsilon)"
     if requested.get("delta"):
@@ -196,7 +196,7 @@ def _facts(column: Column) -> dict[str, Any]:
         "step": mechanism.domain.steps[0],
         "sensitivity": float(mechanism.domain.widths[0]),
         "scale": float(mechanism.scale),
-        "requested": column.privacy.stated(),
+        "requested": column.guarantee.stated(),
         "pure_epsilon": mechanism.epsilon,
         "certificate": proof and json.loads(proof.to_json()),
     }

@@ -57,7 +57,6 @@ def compare(
     """Calibrate every mechanism to the same guarantee and say which one has the least error."""
     if json and as_csv:
         raise UsageError("--csv must not be given with --json.")
-    arguments.Privacy(epsilon, delta, rho)  # refuses what makes no sense together
     from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.compare(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from inbounds import _json
 from inbounds._table import Table
 from inbounds.cli import arguments, output
-from inbounds.cli.failure import UsageError, in_options
+from inbounds.cli.failure import UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -40,6 +39,15 @@ $ inbounds compose --delta 1e-6 --bounds 0:120 --sensitivity 2.5 \
 """
 
 _KEYS = ("bounds", "sensitivity", "norm", "epsilon", "delta", "rho", "mechanism", "times")
+_SUBJECTS = {
+    **{key: f"{key}=" for key in _KEYS},
+    **{name: f"bounds: {name}" for name in ("lower", "upper", "domain")},
+    "epsilon or rho": "epsilon= or rho=",
+}
+_NEEDED = (
+    *((key, "bounds") for key in ("sensitivity", "norm", "mechanism")),
+    ("bounds", "sensitivity"),
+)
 _DIGITS = 15  # of times: a double counts that far
 
 
@@ -74,7 +82,9 @@ def compose(
     mechanism: Annotated[
         arguments.MechanismName | None, typer.Option(help="Which noise; the bounded Gaussian.")
     ] = None,
-    times: Annotated[int | None, typer.Option(help="How many of them; 1.")] = None,
+    times: Annotated[
+        int | None, typer.Option(help="How many such releases there are; 1 by default.")
+    ] = None,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
 ) -> None:
@@ -128,55 +138,37 @@ def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
     try:
         return _built(fields)
     except (ArgumentError, ArgumentTypeError) as error:
-        first = str(error).split("\n")[0]  # hints are about options that compose lacks
-        message = in_options(first)
-    except UsageError as error:
-        message = error.message
-    raise typer.BadParameter(_in_keys(message), param_hint="--release")
-
-
-def _in_keys(message: str) -> str:
-    """Say an error in terms of the keys of a release: delta=, where others have --delta."""
-    message = re.sub(r"--mechanism (?=\w+-)", "mechanism=", message)
-    message = re.sub(rf"--({'|'.join(_KEYS)})\b(?!:)", r"\1=", message)
-    return message.replace("--bounds:", "bounds:")
+        argument = error.argument or ""
+        message = error.said_of(_SUBJECTS.get(argument, argument))  # hints are about options
+    raise typer.BadParameter(message, param_hint="--release")
 
 
 def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
-    numbers = {key: _number(key, fields.get(key)) for key in ("epsilon", "delta", "rho")}
-    privacy = arguments.Privacy(**numbers)
+    epsilon, delta, rho = (_number(key, fields.get(key)) for key in ("epsilon", "delta", "rho"))
     times = _whole(fields.get("times", "1"))
+    _check_together(fields)
     if "bounds" not in fields:
-        for key in ("sensitivity", "norm", "mechanism"):
-            if key in fields:
-                raise typer.BadParameter(f"needs bounds beside {key}.", param_hint="--release")
-        return _known(privacy), times
-    if "sensitivity" not in fields:
-        raise typer.BadParameter("needs sensitivity beside bounds.", param_hint="--release")
-    name, norm = fields.get("mechanism", "bounded-gaussian"), fields.get("norm")
-    for key, value, allowed in (
-        ("mechanism", name, arguments.MechanismName),
-        ("norm", norm, arguments.NormName),
-    ):
-        if value is not None and value not in allowed.__args__:  # type: ignore[attr-defined]
-            raise typer.BadParameter(f"knows no {key} {value!r}.", param_hint="--release")
+        from inbounds.loss import PrivacyLoss  # noqa: PLC0415 - help must be quick
+
+        return PrivacyLoss.stated(epsilon, delta, rho), times
     changes = [_number("sensitivity", part) for part in fields["sensitivity"].split(",")]
     built = arguments.build(
         arguments.read_box(fields["bounds"].split(",")),
-        arguments.read_sensitivity([x for x in changes if x is not None], norm),
-        privacy,
-        mechanism=name,
+        arguments.read_sensitivity([x for x in changes if x is not None], fields.get("norm")),
+        arguments.read_guarantee(epsilon, delta, rho),
+        mechanism=fields.get("mechanism", "bounded-gaussian"),
     )
     return built, times
 
 
-def _known(privacy: arguments.Privacy) -> PrivacyLoss:
-    """Describe a release of which only its privacy is known."""
-    from inbounds.loss import PrivacyLoss  # noqa: PLC0415 - help must be quick
-
-    if privacy.rho is not None:
-        return PrivacyLoss.concentrated(privacy.rho)
-    return PrivacyLoss.approximate(privacy.epsilon or 0.0, privacy.delta or 0.0)
+def _check_together(fields: dict[str, str]) -> None:
+    """Refuse keys that lack others, and names that nothing has."""
+    for key, needed in _NEEDED:
+        if key in fields and needed not in fields:
+            raise typer.BadParameter(f"needs {needed} beside {key}.", param_hint="--release")
+    for key, names in (("mechanism", arguments.MechanismName), ("norm", arguments.NormName)):
+        if key in fields and fields[key] not in get_args(names):
+            raise typer.BadParameter(f"knows no {key} {fields[key]!r}.", param_hint="--release")
 
 
 def _number(key: str, text: str | None) -> float | None:

@@ -1,7 +1,6 @@
 """Failures as one line on standard error, which never shows a private value."""
 
 import errno
-import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,17 +12,33 @@ import typer
 from typer.exceptions import TyperException
 
 from inbounds._extra import named
-from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError, WeakGuaranteeWarning
+from inbounds.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    Hint,
+    InBoundsError,
+    WeakGuaranteeWarning,
+)
 
-_OPTIONS = "epsilon|delta|rho|people|sensitivity|method|scaling|step|dimension|releases|confidence"
-_OF_BOUNDS = "lower|upper|domain"
-_AS_OPTIONS = {
+_OPTIONS = (
+    *("bounds", "confidence", "delta", "dimension", "epsilon", "format", "method", "norm"),
+    *("people", "releases", "rho", "scaling", "sensitivity", "step"),
+)
+_SUBJECTS = {
+    **{name: f"--{name}" for name in _OPTIONS},
+    **{name: f"--bounds: {name}" for name in ("lower", "upper", "domain")},
+    "epsilon or rho": "--epsilon or --rho",
+}
+_CODE = {
     "PerCoordinate([...])": "--sensitivity once per coordinate",
     "LInf(...)": "--norm linf",
     "BoundedGaussian": "--mechanism bounded-gaussian",
     "BoundedLaplace": "--mechanism bounded-laplace",
+    "epsilon=1.0": "--epsilon 1",
     "method='exact'": "--method exact",
-    "charge rho or loss": "charge --rho",
+    "rho or loss": "--rho",
+    'nulls="uniform"': "--nulls uniform",
+    'nulls="keep"': "--nulls keep",
 }
 
 
@@ -65,11 +80,12 @@ def _warnings_as_lines() -> Iterator[None]:
         show = warnings.showwarning
 
         def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, WeakGuaranteeWarning):
+            if not isinstance(message, WeakGuaranteeWarning):
                 show(message, category, *where, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                typer.echo(f"Warning: {in_options(str(message))}", err=True)
+                option = "--" if message.argument else ""
+                typer.echo(f"Warning: {option}{message}", err=True)
 
         warnings.simplefilter("always", WeakGuaranteeWarning)
         warnings.showwarning = say
@@ -77,40 +93,46 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def _explained(error: Exception) -> tuple[str, int]:
-    message, code = "", 1
-    if isinstance(error, TyperException):
-        message, code = error.format_message(), error.exit_code
-    elif isinstance(error, ArgumentError | ArgumentTypeError):
-        message, code = in_options(str(error)), 2
-    elif isinstance(error, InBoundsError | InputError):
-        message = str(error)
-    elif isinstance(error, OSError):
-        full = "standard output" if error.errno == errno.ENOSPC else None  # files are named
-        where = f"{error.filename or full}: " if error.filename or full else ""
-        message = f"{where}{error.strerror or type(error).__name__}."
-    elif isinstance(error, ModuleNotFoundError):
-        message = str(named(error) or f"the package {error.name!r} cannot be imported.")
-    else:  # its message may hold a value, so only its place is shown
-        *_, last = traceback.extract_tb(error.__traceback__)
-        place = f"{Path(last.filename).name}, line {last.lineno}"
-        message = f"unexpected {type(error).__name__} in {place}. Please report this."
-    return message, code
+    """Return the message and the exit code of whatever was raised."""
+    match error:
+        case TyperException():
+            return error.format_message(), error.exit_code
+        case ArgumentError() | ArgumentTypeError():
+            return in_options(error), 2
+        case InBoundsError() | InputError():
+            return str(error), 1
+        case OSError():
+            return _of_system(error), 1
+        case ModuleNotFoundError():
+            return str(named(error) or f"the package {error.name!r} cannot be imported."), 1
+    return _unexpected(error), 1
 
 
-def in_options(message: str) -> str:
+def _of_system(error: OSError) -> str:
+    full = "standard output" if error.errno == errno.ENOSPC else None  # files are named
+    where = f"{error.filename or full}: " if error.filename or full else ""
+    return f"{where}{error.strerror or type(error).__name__}."
+
+
+def _unexpected(error: Exception) -> str:
+    """Say where it happened and no more: the message may hold a value."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"unexpected {type(error).__name__} in {place}. Please report this."
+
+
+def in_options(error: ArgumentError | ArgumentTypeError) -> str:
     """Say an error of the library in terms of the options, on one line.
 
     Examples
     --------
-    >>> in_options("epsilon must be positive, got epsilon=-1.0.")
+    >>> in_options(ArgumentError.must_be("epsilon", "positive", got="epsilon=-1.0"))
     '--epsilon must be positive, got epsilon=-1.0.'
-    >>> in_options("upper must be above lower, got lower=5, upper=1.")
+    >>> in_options(ArgumentError.must_be("upper", "above lower", got="lower=5, upper=1"))
     '--bounds: upper must be above lower, got lower=5, upper=1.'
     """
-    first, *hints = message.split("\n")
-    first = re.sub(rf"^({_OPTIONS})\b", r"--\1", first)
-    first = re.sub(rf"^({_OF_BOUNDS})\b", r"--bounds: \1", first)
-    hint = " ".join(hints)
-    for name, option in _AS_OPTIONS.items():
-        hint = hint.replace(name, option)
-    return f"{first} {hint}".strip()
+    argument, hint = error.argument or "", error.hint
+    said = error.said_of(_SUBJECTS.get(argument, argument))
+    if isinstance(hint, Hint):
+        hint = hint.written(lambda code: _CODE.get(code, code))
+    return f"{said} Hint: {hint}" if hint else said

@@ -12,6 +12,7 @@ from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
+    from inbounds.guarantee import Guarantee
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -53,7 +54,6 @@ def open_(
     json: arguments.Json = False,
 ) -> None:
     """Give a dataset its budget, which nobody can change later."""
-    arguments.Privacy(epsilon, delta, rho)
     opened = _ledger(ledger)
     opened.open(dataset, epsilon=epsilon, delta=delta, rho=rho, exist_ok=exist_ok)
     _tell(opened, dataset, json)
@@ -112,9 +112,8 @@ def spend(
     json: arguments.Json = False,
 ) -> None:
     """Charge for something that was released elsewhere."""
-    privacy = arguments.Privacy(epsilon, delta, rho)
     opened = _ledger(ledger)
-    _check_terms(opened.budget(dataset).stated(), privacy)
+    _check_terms(opened.budget(dataset), delta, rho)
     opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, label=label)
     _tell(opened, dataset, json)
 
@@ -142,17 +141,16 @@ def verify(
         typer.echo(head)
 
 
-def _check_terms(budget: dict[str, float], charge: arguments.Privacy) -> None:
+def _check_terms(budget: Guarantee, delta: float | None, rho: float | None) -> None:
     """Refuse a charge that cannot be counted in the terms of the budget."""
-    if charge.delta and "delta" not in budget:
+    if delta and budget.delta is None:
         refused, instead = "--delta", "--epsilon alone"
-    elif charge.rho is not None and "epsilon" in budget and "delta" not in budget:
+    elif rho is not None and budget.is_pure:
         refused, instead = "--rho", "--epsilon"
     else:
         return
-    terms = _text(budget)
-    instead += " or --rho" if "rho" in budget else ""
-    raise UsageError(f"{refused} must not be given for a budget of {terms}: give {instead}.")
+    instead += " or --rho" if budget.rho is not None else ""
+    raise UsageError(f"{refused} must not be given for a budget of {budget:.6g}: give {instead}.")
 
 
 def _ledger(place: str) -> Ledger:

@@ -14,7 +14,7 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.column import Column, calibrated, describe, warn_of_order
-from inbounds.cli.failure import InputError, UsageError
+from inbounds.cli.failure import InputError, UsageError, in_options
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -178,10 +178,7 @@ def _format(path: Path, form: str | None) -> Format:
 
     if path == _PIPE:
         return "csv"
-    try:
-        return format_of(path, form)
-    except ArgumentError as error:
-        raise UsageError(f"--{error}") from None
+    return format_of(path, form)
 
 
 @contextmanager
@@ -190,10 +187,8 @@ def _explained(source: Path) -> Iterator[None]:
     try:
         yield
     except (ArgumentError, ArgumentTypeError) as error:
-        message = str(error).replace('nulls="uniform"', "--nulls uniform")
-        message = message.replace('nulls="keep"', "--nulls keep")
         name = "standard input" if source == _PIPE else source
-        raise InputError(f"{name}: {message}") from None
+        raise InputError(f"{name}: {in_options(error)}") from None
 
 
 @contextmanager

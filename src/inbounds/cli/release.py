@@ -18,6 +18,7 @@ from inbounds.cli.failure import InputError, UsageError
 from inbounds.cli.rows import Layout, Row, blocks, checked_first, opened
 
 if TYPE_CHECKING:
+    from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
 
 _BLOCK = 1 << 15  # numbers answered together
@@ -87,14 +88,14 @@ def release(
     when a bad one is met, unless [bold]--output[/bold] or [bold]--json[/bold] holds them back. What
     was spent is said on standard error.
     """
-    privacy = arguments.Privacy(epsilon, delta, rho)
+    guarantee = arguments.read_guarantee(epsilon, delta, rho)
     target = None if str(target) == "-" else target
     if target is not None and output.is_held_back(target):
         _check_free(target, None if values else source, force=force)
     built = arguments.build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
-        privacy,
+        guarantee,
         mechanism=mechanism,
         method=method,
         scaling=scaling,
@@ -107,7 +108,7 @@ def release(
             stream = stack.enter_context(opened(source))
             rows = stack.enter_context(closing(checked_first(stream, layout)))
         write = stack.enter_context(_destination(target))
-        pieces = (_as_json if json else _as_lines)(built, rows, privacy)
+        pieces = (_as_json if json else _as_lines)(built, rows, guarantee)
         is_held = target is not None and output.is_held_back(target)
         count = 0
         try:
@@ -116,19 +117,19 @@ def release(
                 write(text)
         except BaseException:
             if count and not is_held:
-                typer.echo(f"Stopped early. {statement(built, privacy, count)}", err=True)
+                typer.echo(f"Stopped early. {statement(built, guarantee, count)}", err=True)
             raise
-    typer.echo(statement(built, privacy, count), err=True)
+    typer.echo(statement(built, guarantee, count), err=True)
 
 
-def statement(mechanism: Mechanism, privacy: arguments.Privacy, count: int) -> str:
+def statement(mechanism: Mechanism, guarantee: Guarantee, count: int) -> str:
     """Say what the releases cost.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
-    >>> statement(m, arguments.Privacy(1.0, None, None), 1)
+    >>> statement(m, arguments.read_guarantee(1.0), 1)
     'Privacy: 1 release at epsilon=1.'
     """
     if count == 0:
@@ -137,7 +138,7 @@ def statement(mechanism: Mechanism, privacy: arguments.Privacy, count: int) -> s
     plural = "" if count == 1 else "s"
     kind = "release" if box.is_interval else "joint release"
     size = "" if box.is_interval else f" of {box.dimension} coordinates"
-    text = f"Privacy: {count} {kind}{plural}{size} at {privacy}"
+    text = f"Privacy: {count} {kind}{plural}{size} at {guarantee:g}"
     if count == 1:
         return text + "."
     return f"{text} each; together {count} times that, if one person is in all of them."
@@ -203,9 +204,7 @@ def _answers(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:
         yield answers
 
 
-def _as_lines(
-    mechanism: Mechanism, rows: Iterator[Row], _: arguments.Privacy
-) -> Iterator[tuple[int, str]]:
+def _as_lines(mechanism: Mechanism, rows: Iterator[Row], _: Guarantee) -> Iterator[tuple[int, str]]:
     """Yield the number of answers of each block, and their lines."""
     joint = not mechanism.domain.is_interval
     for answers in _answers(mechanism, rows):
@@ -214,14 +213,14 @@ def _as_lines(
 
 
 def _as_json(
-    mechanism: Mechanism, rows: Iterator[Row], privacy: arguments.Privacy
+    mechanism: Mechanism, rows: Iterator[Row], guarantee: Guarantee
 ) -> Iterator[tuple[int, str]]:
     """Yield all answers at once, so that a failure leaves no half of a document."""
     held = [answer for answers in _answers(mechanism, rows) for answer in answers]
     facts = {
         "mechanism": repr(mechanism),
         "releases": len(held),
-        "privacy_of_each": privacy.stated(),
+        "privacy_of_each": guarantee.stated(),
         "answers": held,
     }
     yield len(held), json_text.dumps(facts) + "\n"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from inbounds._check import short
 from inbounds._types import Floats
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.grid import Grid
@@ -115,10 +115,9 @@ class Column:
         if missing is None or not missing.any():
             return values
         if self.nulls == "error":
-            raise ArgumentError(
-                f"column {self.name!r} must have no nulls.\n"
-                'Hint: nulls="uniform" answers them like any value, nulls="keep" publishes them.'
-            )
+            words = "{} answers them like any value, {} publishes them."
+            hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
+            raise ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
         numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden
         count = int(missing.sum())
         numbers[missing] = uniform(self._grid, count) if self.nulls == "uniform" else 0.0

@@ -43,7 +43,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     """
     connection = getattr(frame, "_con", None)  # there is no public way to it
     if connection is None:
-        raise ArgumentTypeError("frame must be a relation of DuckDB 2.0 or newer.")
+        raise ArgumentTypeError.must_be("frame", "a relation of DuckDB 2.0 or newer")
     places = locate(columns, frame.columns)
     _refuse_alike(places, frame.columns)
     replaced = []
@@ -87,7 +87,8 @@ def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:
     folded = [name.casefold() for name in names]
     for i in places:
         if folded.count(folded[i]) > 1:
-            raise ArgumentError(
-                f"mechanisms must name columns that differ from others by more than case, "
-                f"got {names[i]!r}."
+            raise ArgumentError.must(
+                "mechanisms",
+                "name columns that differ from others by more than case",
+                got=repr(names[i]),
             )

@@ -63,10 +63,9 @@ def format_of(path: Path, otherwise: str | None = None) -> Format:
     """
     found = SUFFIXES.get(path.suffix.lower(), otherwise)
     if found not in get_args(Format):
-        raise ArgumentError(
-            f"format must be given where the name of a file does not end in one of "
-            f"{', '.join(SUFFIXES)}, got {path.name!r}."
-        )
+        suffixes = ", ".join(SUFFIXES)
+        requirement = f"given where the name of a file does not end in one of {suffixes}"
+        raise ArgumentError.must_be("format", requirement, got=repr(path.name))
     return found  # type: ignore[return-value]
 
 

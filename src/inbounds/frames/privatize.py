@@ -94,10 +94,7 @@ def privatize(
     _check.one_of(("error", "keep", "uniform"), nulls=nulls)
     columns = _columns(mechanisms, nulls)
     module = importlib.import_module(f"inbounds.frames.{_engine(frame)}")
-    if not isinstance(shuffle, bool):
-        raise ArgumentTypeError(
-            f"shuffle must be True or False, got shuffle={_check.quoted(shuffle)}."
-        )
+    shuffle = _check.yes_or_no(shuffle=shuffle)
     result: Frame = module.privatize_frame(frame, columns, shuffle=shuffle)
     return result
 
@@ -121,11 +118,11 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
 
 def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Column]:
     if not isinstance(mechanisms, Mapping):
-        raise ArgumentTypeError(
-            f"mechanisms must map names of columns to mechanisms, got {type(mechanisms).__name__}."
+        raise ArgumentTypeError.must(
+            "mechanisms", "map names of columns to mechanisms", got=type(mechanisms).__name__
         )
     if not mechanisms:
-        raise ArgumentError("mechanisms must name at least one column.")
+        raise ArgumentError.must("mechanisms", "name at least one column")
     return [Column(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
 
 
@@ -136,7 +133,9 @@ def _engine(frame: object) -> str:
         classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
         if isinstance(frame, classes):
             return module
-    raise ArgumentTypeError(
-        "frame must be a pandas or Polars data frame, a PyArrow table or reader, a DuckDB relation "
-        f"or a PySpark data frame, got {type(frame).__name__}."
+    raise ArgumentTypeError.must_be(
+        "frame",
+        "a pandas or Polars data frame, a PyArrow table or reader, a DuckDB relation or a "
+        "PySpark data frame",
+        got=type(frame).__name__,
     )

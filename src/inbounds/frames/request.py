@@ -91,7 +91,7 @@ def check_request(
     """
     names, keys = _check_groups(by, groups)
     if not (person is None or isinstance(person, str)):
-        raise ArgumentTypeError(f"id must be the name of a column, got {person!r}.")
+        raise ArgumentTypeError.must_be("id", "the name of a column", got=repr(person))
     kind = _check.one_of(("replace", "add-remove"), adjacency=adjacency)
     request = Request(
         statistics=_check_statistics(statistics),
@@ -104,12 +104,13 @@ def check_request(
         nulls=cast("Nulls", _check.one_of(("error", "skip"), nulls=nulls)),
     )
     if size is None and (kind == "add-remove" or person is not None):
-        raise ArgumentError(
-            "size must be given where the number of rows is private.\n"
-            "Hint: a public number of rows that no group, or the table, has more of."
+        raise ArgumentError.must_be(
+            "size",
+            "given where the number of rows is private",
+            hint="a public number of rows that no group, or the table, has more of.",
         )
     if size is not None and request.sizes_public:
-        raise ArgumentError("size must be left out here: the number of rows is public.")
+        raise ArgumentError.must_be("size", "left out here: the number of rows is public")
     return request
 
 
@@ -129,9 +130,11 @@ def open_table(frame: Any, request: Request) -> Table:
     opened = nw.from_native(frame, pass_through=True)
     known = isinstance(opened, nw.DataFrame | nw.LazyFrame)
     if not known or opened.implementation not in _ENGINES:
-        raise ArgumentTypeError(
-            "frame must be a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a "
-            f"PySpark data frame, got {type(frame).__name__}."
+        raise ArgumentTypeError.must_be(
+            "frame",
+            "a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a PySpark data "
+            "frame",
+            got=type(frame).__name__,
         )
     table = cast("Table", opened)
     schema = table.collect_schema()
@@ -140,7 +143,7 @@ def open_table(frame: Any, request: Request) -> Table:
     for argument, names in used.items():
         for name in names:
             if name not in schema:
-                raise ArgumentError(f"{argument} must name columns of the frame, got {name!r}.")
+                raise ArgumentError.must(argument, "name columns of the frame", got=repr(name))
             if table.implementation.is_duckdb():
                 _refuse_alike(argument, name, schema)
     for name in request.columns:
@@ -159,8 +162,8 @@ def open_table(frame: Any, request: Request) -> Table:
 def _refuse_alike(argument: str, name: str, names: Iterable[str]) -> None:
     """Refuse a name that differs from another in case only: DuckDB would take either."""
     if sum(other.casefold() == name.casefold() for other in names) > 1:
-        raise ArgumentError(
-            f"{argument} must name columns that differ from others by more than case, got {name!r}."
+        raise ArgumentError.must(
+            argument, "name columns that differ from others by more than case", got=repr(name)
         )
 
 
@@ -175,19 +178,19 @@ def _check_keys(name: str, kind: Any, values: list[Any]) -> None:
             f"got {kind_of(kind)}."
         )
     if any(type(value) is not fitting for value in values):
-        raise ArgumentTypeError(
-            f"groups must list values of type {fitting.__name__} for column {name!r}."
+        raise ArgumentTypeError.must(
+            "groups", f"list values of type {fitting.__name__} for column {name!r}"
         )
 
 
 def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
     listed = [statistics] if isinstance(statistics, Statistic) else statistics
     if not isinstance(listed, Sequence) or not all(isinstance(s, Statistic) for s in listed):
-        raise ArgumentTypeError(
-            "statistics must be a list of statistics, such as [count(), mean('age', 0, 120)]."
+        raise ArgumentTypeError.must_be(
+            "statistics", "a list of statistics, such as [count(), mean('age', 0, 120)]"
         )
     if not listed or len(set(listed)) < len(listed):
-        raise ArgumentError("statistics must hold at least one statistic, and none twice.")
+        raise ArgumentError.must("statistics", "hold at least one statistic, and none twice")
     return tuple(listed)
 
 
@@ -201,13 +204,15 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         return (), ((),)
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ArgumentTypeError("by must be the name of a column, or a list of names.")
+        raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
     if not names or len(set(names)) < len(names):
-        raise ArgumentError("by must name at least one column, and none twice.")
+        raise ArgumentError.must("by", "name at least one column, and none twice")
     if taken := sorted({*names} & {*NAMES, *NUMBERS}):
-        raise ArgumentError(f"by must not be called like a column of the result, got {taken[0]!r}.")
+        raise ArgumentError.must(
+            "by", "not be called like a column of the result", got=repr(taken[0])
+        )
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise ArgumentTypeError("groups must be a list of values of the columns in by.")
+        raise ArgumentTypeError.must_be("groups", "a list of values of the columns in by")
     listed = [(group,) if isinstance(by, str) else group for group in groups]
     keys: tuple[Key, ...] = tuple(
         tuple(value.item() if isinstance(value, np.generic) else value for value in group)
@@ -216,8 +221,8 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         for group in listed
     )
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
-        raise ArgumentError(
-            "groups must hold at least one group, none twice, each with one value per column in by."
+        raise ArgumentError.must(
+            "groups", "hold at least one group, none twice, each with one value per column in by"
         )
     return tuple(names), keys
 
@@ -225,5 +230,5 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
 def _positive_integer(**labelled: object) -> int:
     ((name, value),) = labelled.items()
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ArgumentError(f"{name} must be a positive integer, got {name}={value!r}.")
+        raise ArgumentError.must_be(name, "a positive integer", got=f"{name}={value!r}")
     return int(value)

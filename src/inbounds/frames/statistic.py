@@ -120,7 +120,7 @@ def histogram(column: str, edges: Sequence[float]) -> Statistic:
     """
     given = np.atleast_1d(_check.finite_vector(edges=edges))
     if given.size < 2 or not (np.diff(given) > 0).all():
-        raise ArgumentError("edges must be at least two numbers, each above the one before.")
+        raise ArgumentError.must_be("edges", "at least two numbers, each above the one before")
     _check_width(float(given[0]), float(given[-1]))
     return Statistic("histogram", _column(column), tuple(given.tolist()))
 
@@ -133,8 +133,8 @@ def _bounded(kind: Kind, column: str, lower: float, upper: float) -> Statistic:
 
 def _check_width(lower: float, upper: float) -> None:
     if not lower < upper:
-        raise ArgumentError(
-            f"upper must be above lower, got lower={short(lower)}, upper={short(upper)}."
+        raise ArgumentError.must_be(
+            "upper", "above lower", got=f"lower={short(lower)}, upper={short(upper)}"
         )
     if not _NARROWEST < upper - lower < _WIDEST:
         raise ArgumentError("upper - lower must be between 2**-250 and 2**250.")
@@ -142,5 +142,5 @@ def _check_width(lower: float, upper: float) -> None:
 
 def _column(column: object) -> str:
     if not isinstance(column, str) or not column:
-        raise ArgumentTypeError(f"column must be the name of a column, got {column!r}.")
+        raise ArgumentTypeError.must_be("column", "the name of a column", got=repr(column))
     return column

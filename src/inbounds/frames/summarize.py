@@ -17,8 +17,8 @@ from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open_table
 from inbounds.frames.statistic import Statistic
+from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.mechanisms.guarantee import Guarantee, check_guarantee
 
 with optional():
     import narwhals as nw
@@ -120,7 +120,7 @@ def summarize(
     >>> result.query("statistic == 'mean'")["value"].between(0, 120).all().item()
     True
     """
-    guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+    guarantee = Guarantee(epsilon, check_delta(delta), rho)
     warn_if_weak(epsilon=epsilon, delta=delta)
     request = check_request(
         statistics=statistics,
@@ -135,11 +135,11 @@ def summarize(
     if (ledger is None) != (dataset is None) or (ledger is None and label is not None):
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
     if ledger is not None and not hasattr(ledger, "release"):
-        raise ArgumentTypeError(f"ledger must be a Ledger, got {type(ledger).__name__}.")
+        raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
     many, table = _quietly(lambda: _checked(frame, request))
     largest = request.size or many  # without a size, the number of rows is public
     if not largest:
-        raise ArgumentError("frame must have at least one row.")
+        raise ArgumentError.must("frame", "have at least one row")
     found = moments(request.statistics, sizes_public=request.sizes_public)
     if not found:  # a public number of rows is all that is asked for
         return _written(frame, request, Released(None, np.empty((1, 0)), found, largest))
@@ -203,16 +203,8 @@ def _mechanism(
         rows=request.rows,
         size=size,
     )
-    epsilon = guarantee.epsilon if guarantee.rho is None else None
     fitted = [
-        BoundedGaussian.calibrated(
-            domain,
-            bound,
-            epsilon=epsilon,
-            delta=guarantee.delta,
-            rho=guarantee.rho,
-            scaling="width",
-        )
+        BoundedGaussian.calibrated(domain, bound, scaling="width", **guarantee.stated())
         for bound in bounds
     ]
     return min(fitted, key=lambda mechanism: float(np.max(mechanism.sigma)))

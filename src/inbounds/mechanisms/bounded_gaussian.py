@@ -23,16 +23,14 @@ from inbounds.calibration.concentrated import (
 from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
 from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
-from inbounds.mechanisms.distribution import like
-from inbounds.mechanisms.guarantee import (
-    Guarantee,
+from inbounds.guarantee import Guarantee, check_delta
+from inbounds.mechanisms.argument import (
     check_box,
-    check_guarantee,
     check_order,
     checked_calibration,
     checked_constructor,
 )
+from inbounds.mechanisms.distribution import like
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL, posterior_mean
@@ -138,15 +136,13 @@ class BoundedGaussian(TruncatedMechanism):
         sensitivity = as_sensitivity(sensitivity)
         method = cast("Method", _check.one_of(("exact", "paper", "liu"), method=method))
         scaling = cast("Scaling", _check.one_of(("isotropic", "width"), scaling=scaling))
-        guarantee = check_guarantee(epsilon=epsilon, delta=delta, rho=rho)
+        guarantee = Guarantee(epsilon, check_delta(delta), rho)
         if guarantee.is_pure:
             sigma, loss = sigma_for_epsilon(
-                domain.widths, sensitivity, guarantee.epsilon, method, scaling
+                domain.widths, sensitivity, guarantee.pair[0], method, scaling
             )
         elif method != "exact":
-            raise ArgumentError(
-                f"method must be 'exact' unless pure epsilon is asked for, got {method!r}."
-            )
+            raise _check.refusal("'exact' unless pure epsilon is asked for", method=method)
         else:
             sigma, loss = _relaxed_sigma(domain.widths, sensitivity, guarantee, scaling), None
         joint = scaling == "width" and not domain.is_interval
@@ -228,8 +224,9 @@ def _relaxed_sigma(
     reach, widths = sensitivity.within(widths), widths / unit
     reach = Reach(reach.caps / unit, reach.order, reach.radius / unit)
     shape = widths if scaling == "width" else np.ones_like(widths)
-    if scaling == "width" and reach.order is None and guarantee.rho is None:
-        shape = split_by_width(widths, reach.caps, guarantee.epsilon)  # never above the pure one
     if guarantee.rho is not None:
         return sigma_for_rho(widths, reach, shape, guarantee.rho) * unit
-    return sigma_for_delta(widths, reach, shape, guarantee.epsilon, guarantee.delta) * unit
+    epsilon, delta = guarantee.pair
+    if scaling == "width" and reach.order is None:
+        shape = split_by_width(widths, reach.caps, epsilon)  # never above the pure one
+    return sigma_for_delta(widths, reach, shape, epsilon, delta) * unit

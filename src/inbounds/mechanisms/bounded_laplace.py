@@ -17,7 +17,7 @@ from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
 from inbounds.loss import response_delta
-from inbounds.mechanisms.guarantee import (
+from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
     checked_calibration,

@@ -15,9 +15,10 @@ from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.calibration.quotient import largest_l2
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
+from inbounds.guarantee import check_delta, check_epsilon
 from inbounds.loss import pure_rho
-from inbounds.mechanisms.guarantee import check_box, checked_calibration, checked_constructor
+from inbounds.mechanisms.argument import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
@@ -96,26 +97,23 @@ class ClampedGaussian(Mechanism):
         """
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
-        epsilon = _check.within(1e-100, 1e100, epsilon=_check.positive(epsilon=epsilon))
+        epsilon, delta = check_epsilon(epsilon), check_delta(delta)
         options = ("analytic", "classical", "exact")
         method = cast("Method", _check.one_of(options, method=method))
-        delta = _check.not_negative(delta=delta)
-        if delta >= 1 or (delta == 0 and method != "exact"):
-            raise ArgumentError(
-                f"delta must be above 0 and below 1, got delta={delta!r}.\n"
-                "Hint: for delta=0 use BoundedGaussian or BoundedLaplace, or method='exact'."
-            )
+        if delta == 0 and method != "exact":
+            words = "for delta=0 use {} or {}, or {}."
+            hint = Hint(words, "BoundedGaussian", "BoundedLaplace", "method='exact'")
+            raise _check.refusal("above 0 and below 1", hint, delta=delta)
         reach = sensitivity.within(domain.widths)
         if method == "classical":
             if epsilon > 1:
-                raise ArgumentError(
-                    f"epsilon must be at most 1 for method='classical', got epsilon={epsilon!r}."
-                )
+                raise _check.refusal("at most 1 for method='classical'", epsilon=epsilon)
             sigma = reach.diameter * math.sqrt(2 * math.log(1.25 / delta)) / epsilon * _UP**2
         elif method == "analytic":
             sigma = reach.diameter / gaussian_mu(epsilon, delta) * _UP**2
         elif domain.dimension > 1:
-            raise ArgumentError("method must be 'analytic' or 'classical' on several coordinates.")
+            requirement = "'analytic' or 'classical' on several coordinates"
+            raise ArgumentError.must_be("method", requirement)
         else:
             unit = math.ldexp(1.0, math.frexp(float(domain.widths[0]))[1] - 1)
             width, change = float(domain.widths[0]) / unit, float(reach.caps[0]) / unit

@@ -14,7 +14,7 @@ from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.quotient import largest_l1
 from inbounds.domain import Box
 from inbounds.loss import response_delta
-from inbounds.mechanisms.guarantee import (
+from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
     checked_calibration,

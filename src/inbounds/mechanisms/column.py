@@ -52,9 +52,12 @@ def _numbers(values: Any, **options: Any) -> Any:
         return values.to_numpy(**options)
     except Exception:  # whose message may hold values
         failed = type(values).__name__
-    raise ArgumentTypeError(f"values must be a column of real numbers, got a {failed} of others.")
+    raise ArgumentTypeError.must_be(
+        "values", "a column of real numbers", got=f"a {failed} of others"
+    )
 
 
 def _refuse_nulls(found: bool) -> None:
     if found:
-        raise ArgumentError("values must have no nulls.\nHint: privatize takes them in frames.")
+        hint = "privatize takes them in frames."
+        raise ArgumentError.must("values", "have no nulls", hint=hint)

@@ -127,7 +127,7 @@ class Distribution:
         inside, left, right, scale = self._standardised(values)
         level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
-            raise ArgumentError("q must be between 0 and 1.")
+            raise ArgumentError.must_be("q", "between 0 and 1")
         return like(self._clip(inside + scale * self._bounded.quantile(level, left, right)))
 
     @overload
@@ -146,7 +146,7 @@ class Distribution:
         """
         share = _check.public_values(level=level)  # never shown: it may be a value out of place
         if share.ndim or not 0 < share < 1:
-            raise ArgumentError("level must be one number strictly between 0 and 1.")
+            raise ArgumentError.must_be("level", "one number strictly between 0 and 1")
         return self.quantile((1 - share) / 2, values), self.quantile((1 + share) / 2, values)
 
     @property
@@ -194,9 +194,7 @@ def _fitting(values: Floats, **labelled: Any) -> Floats:
     try:
         shape = np.broadcast_shapes(given.shape, values.shape)
     except ValueError:
-        raise ArgumentError(
-            f"{name} must have a shape that fits that of values, "
-            f"got {given.shape} and {values.shape}."
-        ) from None
+        got = f"{given.shape} and {values.shape}"
+        raise ArgumentError.must(name, "have a shape that fits that of values", got=got) from None
     _check.fits_in_memory(math.prod(shape), f"{name} beside values")
     return given

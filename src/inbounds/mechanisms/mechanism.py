@@ -17,9 +17,9 @@ from inbounds._types import Column, Floats, Nested, Number, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
+from inbounds.mechanisms.argument import check_box, check_order
 from inbounds.mechanisms.column import open_column
 from inbounds.mechanisms.distribution import Distribution
-from inbounds.mechanisms.guarantee import check_box, check_order
 from inbounds.mechanisms.overview import overview
 from inbounds.numerics.neighbour import largest_change
 from inbounds.numerics.search import smallest_admissible
@@ -58,16 +58,17 @@ class Mechanism(Distribution, HasHtml, ABC):
         name = self.noise.scale_name
         scale = _check.positive_vector(**{name: given})
         if np.ndim(scale) and (domain.is_interval or np.size(scale) != domain.dimension):
-            raise ArgumentError(
-                f"{name} must be one number, or one per coordinate of a box of several, "
-                f"got {np.size(scale)} for {domain!r}."
+            raise ArgumentError.must_be(
+                name,
+                "one number, or one per coordinate of a box of several",
+                got=f"{np.size(scale)} for {domain!r}",
             )
         with np.errstate(over="ignore"):
             share = np.asarray(scale) / domain.widths
         if not ((share > 2.0**-250) & (share < 2.0**250)).all():
-            raise ArgumentError(f"{name} must be within a factor of 2**250 of the box's width.")
+            raise ArgumentError.must_be(name, "within a factor of 2**250 of the box's width")
         if np.min(scale) < 2.0**-1022:  # rounded so coarsely that it may miss the guarantee
-            raise ArgumentError(f"{name} must be at least 2**-1022.\nHint: use smaller units.")
+            raise ArgumentError.must_be(name, "at least 2**-1022", hint="use smaller units.")
         for field, value in (("domain", domain), ("sensitivity", checked), (name, scale)):
             object.__setattr__(self, field, value)
 
@@ -195,9 +196,8 @@ class Mechanism(Distribution, HasHtml, ABC):
         (True, 'i')
         """
         if not (hasattr(entropy, "bits") and hasattr(entropy, "words")):
-            raise ArgumentTypeError(
-                "entropy must be a source with bits() and words(), as in inbounds.sampling.entropy."
-            )
+            source = "a source with bits() and words(), as in inbounds.sampling.entropy"
+            raise ArgumentTypeError.must_be("entropy", source)
         column = open_column(values) if self.domain.is_interval else None
         given = _check.private_array(values=column[0] if column else values)
         self.domain.check_shape(given)

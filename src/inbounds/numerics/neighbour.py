@@ -90,19 +90,19 @@ def check_pair(pair: Any, box: Box | None, sensitivity: Sensitivity | None) -> P
     [0.0, 1.0]
     """
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise ArgumentTypeError("pair must be two values.")
+        raise ArgumentTypeError.must_be("pair", "two values")
     first, second = (np.asarray(_check.finite_vector(pair=value)) for value in pair)
     if first.shape != second.shape or (first == second).all():
-        raise ArgumentError("pair must be two different values of the same shape.")
+        raise ArgumentError.must_be("pair", "two different values of the same shape")
     if box is not None:
         for value in (first, second):
             box.check_shape(value, "pair")
             if value.shape != np.shape(box.lower) or (box.clamp(value) != value).any():
-                raise ArgumentError(f"pair must lie in {box!r}.")
+                raise ArgumentError.must("pair", f"lie in {box!r}")
     if sensitivity is not None:
         change = np.atleast_1d(np.abs(first - second))
         reach = sensitivity.limits(change.size)
         size = 0.0 if reach.order is None else float(np.linalg.norm(change, reach.order))
         if (change > reach.caps * _ROOM).any() or size > reach.radius * _ROOM:
-            raise ArgumentError(f"pair must differ by at most {sensitivity!r}.")
+            raise ArgumentError.must("pair", f"differ by at most {sensitivity!r}")
     return first, second

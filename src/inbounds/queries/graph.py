@@ -135,9 +135,11 @@ def _adjacency(graph: Any) -> Any:
     networkx = sys.modules.get("networkx")  # whoever has a graph of its has loaded it
     if networkx is not None and isinstance(graph, networkx.Graph):
         if graph.is_directed() or graph.is_multigraph():
-            raise ArgumentTypeError(
-                f"graph must be undirected and without parallel edges, got {_kind(graph)}.\n"
-                "Hint: networkx.Graph(graph) joins two nodes that have any edge between them."
+            raise ArgumentTypeError.must_be(
+                "graph",
+                "undirected and without parallel edges",
+                got=_kind(graph),
+                hint="networkx.Graph(graph) joins two nodes that have any edge between them.",
             )
         matrix = networkx.to_scipy_sparse_array(graph, weight=None) if graph else np.empty((0, 0))
     elif sparse.issparse(graph) or isinstance(graph, np.ndarray):
@@ -145,14 +147,16 @@ def _adjacency(graph: Any) -> Any:
     else:
         matrix = None
     if matrix is None or matrix.dtype.kind not in "biuf" or np.ma.isMaskedArray(graph):
-        raise ArgumentTypeError(
-            "graph must be an undirected networkx Graph or a square adjacency matrix of real "
-            f"numbers (numpy or scipy.sparse), got {_kind(graph)}."
+        raise ArgumentTypeError.must_be(
+            "graph",
+            "an undirected networkx Graph or a square adjacency matrix of real numbers (numpy or "
+            "scipy.sparse)",
+            got=_kind(graph),
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ArgumentError(f"graph must be a square matrix, got shape {matrix.shape}.")
+        raise ArgumentError.must_be("graph", "a square matrix", got=f"shape {matrix.shape}")
     if matrix.shape[0] < 2:
-        raise ArgumentError(f"graph must have at least two nodes, got {matrix.shape[0]}.")
+        raise ArgumentError.must("graph", "have at least two nodes", got=str(matrix.shape[0]))
     rows, columns = matrix.nonzero()
     return _simple(rows, columns, matrix.shape[0])
 
@@ -174,9 +178,10 @@ def _kind(graph: Any) -> str:
 def _node_count(adjacency: Any, connected: bool) -> int:
     n = int(adjacency.shape[0])
     if connected and n == 2:
-        raise ArgumentError(
-            "graph must have at least three nodes with connected=True, got 2: "
-            "only one graph on two nodes is connected, so there is nothing to ask."
+        raise ArgumentError.must(
+            "graph",
+            "have at least three nodes with connected=True",
+            got="2: only one graph on two nodes is connected, so there is nothing to ask",
         )
     return n
 
@@ -188,11 +193,11 @@ def _index(graph: Any, node: Any, n: int) -> int:
         is_row = isinstance(node, int | np.integer) and not isinstance(node, bool)
         if is_row and 0 <= node < n:
             return int(node)
-        raise ArgumentError(
-            f"node must be a row of the matrix, 0 to {n - 1}, got node={quoted(node)}."
+        raise ArgumentError.must_be(
+            "node", f"a row of the matrix, 0 to {n - 1}", got=f"node={quoted(node)}"
         )
     if node not in graph:
-        raise ArgumentError(f"node must be a node of the graph, got node={quoted(node)}.")
+        raise ArgumentError.must_be("node", "a node of the graph", got=f"node={quoted(node)}")
     return list(graph).index(node)
 
 
@@ -203,5 +208,5 @@ def _most_edges(n: int, edges: object) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise ArgumentError(f"edges must be a positive integer, got edges={quoted(edges)}.")
+        raise ArgumentError.must_be("edges", "a positive integer", got=f"edges={quoted(edges)}")
     return min(count, n * (n - 1) // 2)

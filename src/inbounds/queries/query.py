@@ -76,13 +76,13 @@ class Query(HasHtml, Generic[ValueT_co]):
         sensitivity: Sensitivity | Number,
     ) -> None:
         if not isinstance(box, Box):
-            raise ArgumentTypeError(f"box must be a Box, got {type(box).__name__}.")
+            raise ArgumentTypeError.must_be("box", "a Box", got=type(box).__name__)
         checked = _check.private_array(value=value)
         if checked.dtype != np.float64:
             checked = _exact.rationals(checked)
         if checked.shape != np.shape(box.lower):
-            raise ArgumentError(
-                f"value must have one entry per coordinate of the box, got shape {checked.shape}."
+            raise ArgumentError.must(
+                "value", "have one entry per coordinate of the box", got=f"shape {checked.shape}"
             )
         kept = _check.frozen(checked) if checked.ndim else checked.item()
         changes = as_sensitivity(sensitivity)
@@ -115,9 +115,9 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     """
     queries = tuple(queries)
     if not all(isinstance(query, Query) for query in queries):
-        raise ArgumentTypeError("queries must be a sequence of Query.")
+        raise ArgumentTypeError.must_be("queries", "a sequence of Query")
     if not queries:
-        raise ArgumentError("queries must hold at least one Query.")
+        raise ArgumentError.must("queries", "hold at least one Query")
     names: list[str] = []
     for query in queries:
         names += [query.name] if isinstance(query.name, str) else query.name

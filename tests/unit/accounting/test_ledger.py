@@ -19,9 +19,10 @@ import inbounds as ib
 from inbounds.accounting import store
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Charge, digest
-from inbounds.accounting.cost import Amount, Cost
+from inbounds.accounting.cost import Cost
 from inbounds.accounting.ledger import Ledger
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
+from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 
@@ -120,7 +121,9 @@ def test_mistakes_cost_nothing_and_tell_nothing(
 def test_a_wrong_shape_costs_nothing(ledger: Ledger) -> None:
     with pytest.raises(ArgumentError, match="value must have a last axis of length 2"):
         ledger.release(PLANE, [1.0, 2.0, 3.0], dataset="survey")
-    with pytest.raises(ArgumentTypeError, match=r"mechanism must be one, got float"):
+    with pytest.raises(
+        ArgumentTypeError, match=r"mechanism must be an inbounds mechanism, got float"
+    ):
         ledger.release(0.1, SECRET, dataset="survey")  # type: ignore[arg-type]
     assert ledger.remaining("survey") == Amount(epsilon=3.0)
 
@@ -406,7 +409,7 @@ def test_whoever_may_append_cannot_take_charges_back(ledger: Ledger, path: Path)
         connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
     connection.close()
     for each in (ledger, Ledger(path)):
-        with pytest.raises(LedgerError, match="tampered with: a cost is not one"):
+        with pytest.raises(LedgerError, match="tampered with: a cost cannot be read"):
             each.spend("survey", epsilon=0.5)
 
 

@@ -225,5 +225,5 @@ def test_extreme_requests_are_met(share: float, epsilon: float, delta: float) ->
 
 def test_a_delta_below_what_doubles_can_tell_is_refused() -> None:
     widths = np.array([1.0, 1.0])
-    with pytest.raises(ArgumentError, match="delta must be larger"):
+    with pytest.raises(ArgumentError, match="delta is too small"):
         sigma_for_delta(widths, L2(0.5).within(widths), np.ones(2), 0.0, 1e-250)

@@ -5,8 +5,8 @@ import pytest
 
 import inbounds as ib
 from inbounds.cli import arguments
-from inbounds.cli.arguments import Privacy, build, read_box, read_sensitivity
-from inbounds.cli.failure import UsageError
+from inbounds.cli.arguments import build, read_box, read_guarantee, read_sensitivity
+from inbounds.cli.failure import in_options
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_bounds_and_steps_make_a_box(bounds, steps, box):
 
 @pytest.mark.parametrize("text", ["", "5", "0-120", "0:1:2", "a:b", ":", "0,5:1"])
 def test_bounds_that_are_not_two_numbers_are_refused(text):
-    with pytest.raises(UsageError, match="--bounds must be two numbers"):
+    with pytest.raises(ib.ArgumentError, match="bounds must be two numbers LOW:HIGH"):
         read_box([text])
 
 
@@ -57,28 +57,32 @@ def test_sensitivities_are_read_by_their_number_and_norm(bounds, norm, sensitivi
 
 @pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
 def test_several_sensitivities_under_a_norm_are_refused(norm):
-    with pytest.raises(UsageError, match="--norm must be 'each'"):
+    with pytest.raises(ib.ArgumentError, match=r"^norm must be 'each'"):
         read_sensitivity([4.0, 2.0], norm)
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ((None, None, None), "one of --epsilon and --rho must be given."),
-        ((1.0, None, 1.0), "give --epsilon or --rho, not both."),
-        ((None, 1e-6, 1.0), "--delta must not be given with --rho."),
+        (
+            (None, None, None),
+            "--epsilon or --rho must be given, one of the two, got neither. "
+            "Hint: write --epsilon 1, say.",
+        ),
+        ((1.0, None, 1.0), "--epsilon or --rho must be given, one of the two, got both."),
+        ((None, 1e-6, 1.0), "--delta must be 0 beside rho, got delta=1e-06."),
     ],
 )
-def test_privacy_is_epsilon_with_or_without_delta_or_rho(given, says):
-    with pytest.raises(UsageError) as caught:
-        Privacy(*given)
-    assert caught.value.message == says
+def test_a_guarantee_is_epsilon_with_or_without_delta_or_rho(given, says):
+    with pytest.raises(ib.InBoundsError) as caught:
+        read_guarantee(*given)
+    assert in_options(caught.value) == says
 
 
-def test_privacy_says_only_what_was_asked_for():
-    assert str(Privacy(1.0, None, None)) == "epsilon=1"
-    assert str(Privacy(0.5, 1e-6, None)) == "epsilon=0.5, delta=1e-06"
-    assert Privacy(None, None, 0.1).stated() == {"rho": 0.1}
+def test_a_guarantee_says_only_what_was_asked_for():
+    assert f"{read_guarantee(1.0):g}" == "epsilon=1"
+    assert f"{read_guarantee(0.5, 1e-6):g}" == "epsilon=0.5, delta=1e-06"
+    assert read_guarantee(None, None, 0.1).stated() == {"rho": 0.1}
 
 
 OPTIONS = {
@@ -93,16 +97,16 @@ VALUES = {"delta": 1e-6, "rho": 0.5, "method": "exact", "scaling": "isotropic"}
 @pytest.mark.parametrize(("mechanism", "option"), list(itertools.product(OPTIONS, VALUES)))
 def test_a_mechanism_takes_the_options_it_heeds_and_refuses_others(mechanism, option):
     epsilon = None if option == "rho" else 1.0
-    privacy = Privacy(
+    guarantee = read_guarantee(
         epsilon, VALUES["delta"] if option == "delta" else None, None if epsilon else 0.5
     )
     others = {option: VALUES[option]} if option in {"method", "scaling"} else {}
-    call = (ib.Box(0, 10), ib.L2(1), privacy)
+    call = (ib.Box(0, 10), ib.L2(1), guarantee)
     if option in OPTIONS[mechanism]:
         built = build(*call, mechanism=mechanism, **others)
         assert type(built).__name__.lower() == mechanism.replace("-", "")
     else:
-        with pytest.raises(UsageError, match=f"--{option} must not be given with"):
+        with pytest.raises(ib.ArgumentError, match=f"^{option} must not be given with"):
             build(*call, mechanism=mechanism, **others)
 
 
@@ -117,13 +121,13 @@ def test_every_option_that_a_mechanism_offers_is_on_the_command_line():
 
 @pytest.mark.parametrize("method", [None, "analytic", "classical"])
 def test_the_clamped_gaussian_without_delta_is_exact_or_refused(method):
-    privacy, options = Privacy(1.0, None, None), {"mechanism": "clamped-gaussian"}
+    guarantee, options = read_guarantee(1.0), {"mechanism": "clamped-gaussian"}
     with pytest.raises(ib.ArgumentError, match=r"delta must be given.*\nHint: method='exact'"):
-        build(ib.Box(0, 1), ib.L2(1), privacy, method=method, **options)
+        build(ib.Box(0, 1), ib.L2(1), guarantee, method=method, **options)
     with pytest.raises(ib.ArgumentError) as caught:
-        build(ib.Box([0, 0], [1, 1]), ib.L2(1), privacy, method=method, **options)
+        build(ib.Box([0, 0], [1, 1]), ib.L2(1), guarantee, method=method, **options)
     assert "Hint" not in str(caught.value)  # exact knows one interval only
-    built = build(ib.Box(0, 1), ib.L2(1), privacy, method="exact", **options)
+    built = build(ib.Box(0, 1), ib.L2(1), guarantee, method="exact", **options)
     assert built.epsilon <= 1
 
 
@@ -136,8 +140,8 @@ def test_the_help_names_the_defaults_that_the_library_has():
 
 
 def test_what_is_built_is_what_the_library_calibrates():
-    privacy = Privacy(1.0, 1e-6, None)
-    built = build(ib.Box(0, 100), ib.L2(1), privacy)
+    guarantee = read_guarantee(1.0, 1e-6)
+    built = build(ib.Box(0, 100), ib.L2(1), guarantee)
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
-    built = build(ib.Box(0, 10), ib.L2(4), Privacy(1.0, None, None), method="liu")
+    built = build(ib.Box(0, 10), ib.L2(4), read_guarantee(1.0), method="liu")
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 10), 4, epsilon=1.0, method="liu")

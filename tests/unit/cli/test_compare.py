@@ -57,8 +57,15 @@ def test_people_and_rho_are_heeded():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "one of --epsilon and --rho must be given."),
-        (["--epsilon", "1", "--rho", "1"], "give --epsilon or --rho, not both."),
+        (
+            [],
+            "--epsilon or --rho must be given, one of the two, got neither. "
+            "Hint: write --epsilon 1, say.",
+        ),
+        (
+            ["--epsilon", "1", "--rho", "1"],
+            "--epsilon or --rho must be given, one of the two, got both.",
+        ),
         (
             ["--epsilon", "1", "--people", "0"],
             "--people must be positive, got people=0.",

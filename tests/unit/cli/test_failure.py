@@ -1,13 +1,22 @@
+import ast
 import errno
 import json
 import warnings
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from inbounds.cli import failure
 from inbounds.cli.app import app
 from inbounds.cli.failure import InputError, UsageError, exit_code_of, in_options
-from inbounds.errors import ArgumentError, CertificateError, WeakGuaranteeWarning
+from inbounds.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    CertificateError,
+    Hint,
+    WeakGuaranteeWarning,
+)
 
 
 def raiser(error):
@@ -21,7 +30,8 @@ def raiser(error):
     ("error", "code", "line"),
     [
         (UsageError("--a must not be given."), 2, "--a must not be given."),
-        (ArgumentError("epsilon must be positive."), 2, "--epsilon must be positive."),
+        (ArgumentError.must_be("epsilon", "positive"), 2, "--epsilon must be positive."),
+        (ArgumentError("epsilon is a letter."), 2, "epsilon is a letter."),
         (CertificateError("not proved."), 1, "not proved."),
         (InputError("line 3 must be a number."), 1, "line 3 must be a number."),
         (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), 1, "x.csv: No such file."),
@@ -64,21 +74,44 @@ def test_an_integer_result_is_the_exit_code():
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("error", "said"),
     [
-        ("delta must be below 1.", "--delta must be below 1."),
-        ("upper must be above lower.", "--bounds: upper must be above lower."),
-        ("domain must have widths.", "--bounds: domain must have widths."),
-        ("deltas are fine.", "deltas are fine."),
+        (ArgumentError.must_be("delta", "below 1"), "--delta must be below 1."),
+        (ArgumentError.must_be("upper", "above lower"), "--bounds: upper must be above lower."),
+        (ArgumentError.must("domain", "have widths"), "--bounds: domain must have widths."),
+        (ArgumentTypeError("delta is too small.", argument="delta"), "--delta is too small."),
+        (ArgumentError("deltas are fine."), "deltas are fine."),
         (
-            "sensitivity must bound each.\nHint: use PerCoordinate([...]) or LInf(...).",
+            ArgumentError.must(
+                "sensitivity",
+                "bound each",
+                hint=Hint("use {} or {}.", "PerCoordinate([...])", "LInf(...)"),
+            ),
             "--sensitivity must bound each. "
             "Hint: use --sensitivity once per coordinate or --norm linf.",
         ),
+        (
+            ArgumentError.must_be("people", "few", hint="say LInf(...) aloud."),
+            "--people must be few. Hint: say LInf(...) aloud.",
+        ),
     ],
 )
-def test_library_errors_are_said_in_options(message, said):
-    assert in_options(message) == said
+def test_library_errors_are_said_in_options(error, said):
+    assert in_options(error) == said
+
+
+def test_what_hints_say_in_code_has_an_option():
+    """Code in a hint that no option stands for would reach users of the command line as it is."""
+    source = Path(failure.__file__).parents[1]
+    calls = [
+        node
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Hint"
+    ]
+    texts = [part.value for call in calls for part in call.args[1:] if hasattr(part, "value")]
+    assert len(calls) >= 6
+    assert {text for text in texts if isinstance(text, str)} <= failure._CODE.keys()
 
 
 def test_an_interrupt_is_code_130(monkeypatch):
@@ -103,8 +136,9 @@ def test_an_error_in_a_command_leaves_standard_output_empty(monkeypatch):
 
 def test_our_warnings_are_lines_said_once_and_others_are_left_alone(capsys):
     def warn():
-        for text in ("epsilon=50 means much.", "epsilon=50 means much.", "delta=0.5 means more."):
-            warnings.warn(text, WeakGuaranteeWarning, stacklevel=1)
+        for name, text in (("epsilon", "=50 means much."), ("delta", "=0.5 means more.")):
+            for _ in range(2):
+                warnings.warn(WeakGuaranteeWarning(name + text, argument=name), stacklevel=1)
 
     assert exit_code_of(warn) == 0
     said = capsys.readouterr()

@@ -255,5 +255,5 @@ def test_blocks_give_as_many_answers_as_values(monkeypatch):
 
 def test_the_statement_counts_and_names_the_guarantee():
     m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
-    text = statement(m, arguments.Privacy(None, None, 0.5), 3)
+    text = statement(m, arguments.read_guarantee(None, None, 0.5), 3)
     assert text.startswith("Privacy: 3 releases at rho=0.5 each; together 3 times that")

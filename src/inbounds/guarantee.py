@@ -1,0 +1,140 @@
+"""What is promised, asked for, budgeted or left: pure epsilon, (epsilon, delta), or rho."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from inbounds import _check
+from inbounds._table import HasHtml, Table
+from inbounds.errors import ArgumentTypeError, Hint
+
+_CALIBRATED = 1e-100, 1e100  # between these epsilon and rho can be calibrated for, in doubles
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Amount(HasHtml):
+    """An amount of privacy: epsilon, epsilon at a delta, or rho; None where it does not apply.
+
+    What is spent or left may be zero or infinite; what can be promised is a `Guarantee`.
+
+    Examples
+    --------
+    >>> Amount(epsilon=0.5, delta=1e-06)
+    Amount(epsilon=0.5, delta=1e-06)
+    >>> f"{Amount(rho=2.0):g}"
+    'rho=2'
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+    def stated(self) -> dict[str, Any]:
+        """Return the numbers that apply, by name: keywords of whatever takes a guarantee."""
+        named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def _table(self) -> Table:
+        facts = [(name, repr(value)) for name, value in self.stated().items()]
+        return Table.of_facts(type(self).__name__, facts)
+
+    def __format__(self, spec: str) -> str:
+        """Write every number by the format, exactly where there is none."""
+
+        def written(value: float) -> str:
+            return format(value, spec) if spec else repr(value)
+
+        return ", ".join(f"{name}={written(value)}" for name, value in self.stated().items())
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Guarantee(Amount):
+    """Differential privacy that can be promised: epsilon, with or without delta, or rho.
+
+    All arguments are checked. A `delta` of zero is none: it is kept as None.
+
+    Examples
+    --------
+    >>> Guarantee(epsilon=1, delta=0)
+    Guarantee(epsilon=1.0)
+    >>> Guarantee(epsilon=1, delta=1e-6).is_pure
+    False
+    >>> Guarantee(delta=1e-6, rho=0.1)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: delta must be 0 beside rho, got delta=1e-06.
+    """
+
+    _range: ClassVar[tuple[float, float]] = _CALIBRATED
+
+    def __post_init__(self) -> None:
+        delta = 0.0 if self.delta is None else check_delta(self.delta)
+        check_kind(self.epsilon, delta, self.rho)
+        object.__setattr__(self, "delta", delta or None)
+        name = "epsilon" if self.rho is None else "rho"
+        number = _check.positive(**{name: getattr(self, name)})
+        object.__setattr__(self, name, _check.within(*self._range, **{name: number}))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it is epsilon without delta."""
+        return self.rho is None and self.delta is None
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """Epsilon and delta, which is zero if pure; only a guarantee without rho has them."""
+        return cast("float", self.epsilon), self.delta or 0.0
+
+
+def check_kind(epsilon: object, delta: object, rho: object) -> None:
+    """Refuse epsilon and rho together, neither of them, and a delta beside rho.
+
+    Examples
+    --------
+    >>> check_kind(1.0, 1e-6, None)
+    >>> check_kind(1.0, None, 0.1)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentTypeError: epsilon or rho must be given, one of the two, got both.
+    """
+    if epsilon is None and rho is None:
+        words = "write {}, say; delta goes with epsilon." if delta else "write {}, say."
+        got, hint = "neither", Hint(words, "epsilon=1.0")
+    elif epsilon is not None and rho is not None:
+        got, hint = "both", None
+    elif rho is not None and delta:
+        raise _check.refusal("0 beside rho", delta=delta)
+    else:
+        return
+    raise ArgumentTypeError.must_be("epsilon or rho", "given, one of the two", got=got, hint=hint)
+
+
+def check_epsilon(epsilon: object) -> float:
+    """Read an epsilon that can be calibrated for.
+
+    Examples
+    --------
+    >>> check_epsilon(1)
+    1.0
+    """
+    return _check.within(*_CALIBRATED, epsilon=_check.positive(epsilon=epsilon))
+
+
+def check_delta(delta: object) -> float:
+    """Read a delta: a probability below 1.
+
+    Examples
+    --------
+    >>> check_delta(1)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: delta must be below 1, got delta=1.0.
+    """
+    checked = _check.not_negative(delta=delta)
+    if checked >= 1:
+        raise _check.refusal("below 1", delta=checked)
+    return checked
