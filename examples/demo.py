@@ -77,7 +77,7 @@ def show_graph(console: Console, folder: Path) -> None:
     )
     for heading in ("query", "truth", "private answer", "denoised", "95 % of answers", "RMSE"):
         table.add_column(heading)
-    low, high = m.interval(question.value, 0.95)
+    low, high = m.output_interval(question.value, 0.95)
     columns = (question.name, question.value, answer, m.denoise(answer), low, high)
     for j, (name, truth, private, better, left, right) in enumerate(zip(*columns, strict=True)):
         error = m.mse(question.value)[j] ** 0.5

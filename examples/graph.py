@@ -14,10 +14,10 @@ question = queries.stack(
 )
 m = ib.BoundedGaussian.calibrated(question.box, question.sensitivity, epsilon=3.0)
 answer = m.release(question.value)
-low, high = m.interval(answer, 0.95)  # of another answer, were this one the truth
+low, high = m.confidence(answer, 0.95)  # for each coordinate by itself
 better = m.denoise(answer)
 
 print(question)
 for name, private, best, *ends in zip(question.name, answer, better, low, high, strict=True):
-    error = f"noise reaches [{ends[0]:.1f}, {ends[1]:.1f}] in 95 %"
+    error = f"95 % confidence {ends[0]:.1f} to {ends[1]:.1f}"
     print(f"{name:25} private {private:5.1f}   denoised {best:5.1f}   {error}")

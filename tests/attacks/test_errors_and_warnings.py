@@ -58,7 +58,7 @@ METHODS: dict[str, Callable[[Any], Call]] = {
     "pdf": lambda m: lambda values: m.pdf(1e-308, values),
     "cdf": lambda m: lambda values: m.cdf(50.0, values),
     "quantile": lambda m: lambda values: m.quantile(0.25, values),
-    "interval": lambda m: lambda values: m.interval(values, 0.95),
+    "output_interval": lambda m: lambda values: m.output_interval(values, 0.95),
 }
 
 
@@ -230,7 +230,7 @@ OF_DATA: dict[str, Call] = {
     "values of quantile": lambda data: GAUSSIAN.quantile(0.5, data),
     "x": lambda data: GAUSSIAN.cdf(data, 41.0),
     "q": lambda data: GAUSSIAN.quantile(data, 41.0),
-    "level": lambda data: GAUSSIAN.interval(41.0, data),
+    "level": lambda data: GAUSSIAN.output_interval(41.0, data),
     "output": lambda data: ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0).denoise(data),
     "value": lambda data: Query("mean age", data, ib.Box(0, 120), 1),
 }

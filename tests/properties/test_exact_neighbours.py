@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inbounds import _check
-from inbounds.mechanisms.column import open_column
+from inbounds._column import open_column
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.sampler import Sampler
 

@@ -201,7 +201,7 @@ def test_laws_are_laws_or_refused(mechanism: Any, values: Any, x: Any, level: An
     assert share is None or ((np.asarray(share) >= 0) & (np.asarray(share) <= 1)).all()
     point = answer_of(lambda: mechanism.quantile(x, values), "q", "values")
     assert point is None or inside(point, mechanism.domain)
-    ends = answer_of(lambda: mechanism.interval(values, level), "level", "values", "q")
+    ends = answer_of(lambda: mechanism.output_interval(values, level), "level", "values", "q")
     assert ends is None or (np.asarray(ends[0]) <= np.asarray(ends[1])).all()
 
 

@@ -148,7 +148,7 @@ def describe(
     box = mechanism.domain
     lower, upper = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
     middle = box.lower + (box.upper - np.asarray(box.lower)) / 2
-    low, high = mechanism.interval(middle, 0.95)
+    low, high = mechanism.output_interval(middle, 0.95)
     facts: dict[str, Any] = {
         "bounds": list(zip(lower.tolist(), upper.tolist(), strict=True)),
         "step": box.step,

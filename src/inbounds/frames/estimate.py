@@ -6,21 +6,18 @@ they say: docs/proofs/statistics.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erf
 
 from inbounds._types import Floats
 from inbounds.frames.moment import Moment, moment, span
 from inbounds.frames.statistic import Statistic
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.confidence import confidence_interval
 
 LEVEL = 0.95
-_FAR = 8.0  # scales from an answer beyond which nothing is plausible
-_HALVINGS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,50 +150,10 @@ class Released:
 
     def _interval(self, parts: int) -> tuple[Floats, Floats]:
         if parts not in self._intervals and self._mechanism is not None:
-            ends = interval(self._mechanism, self._joint, 1 - (1 - LEVEL) / parts)
+            ends = confidence_interval(self._mechanism, self._joint, 1 - (1 - LEVEL) / parts)
             lower, upper = (end.reshape(self._answers.shape) for end in ends)
             self._intervals[parts] = lower, upper
         return self._intervals[parts]
-
-
-def interval(mechanism: BoundedGaussian, answers: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return the values v from which an answer is this far away with probability up to `level`.
-
-    They are an interval around the answer, and it holds the true value with probability `level`.
-
-    Examples
-    --------
-    >>> from inbounds.domain import Box
-    >>> low, high = interval(BoundedGaussian(Box([0.0], [1.0]), 0.1, 0.01), np.array([0.5]), 0.95)
-    >>> round(float(low[0]), 3), round(float(high[0]), 3)
-    (0.48, 0.52)
-    """
-    sigma = np.broadcast_to(mechanism.sigma, answers.shape[-1:])
-    lower, upper = np.asarray(mechanism.domain.lower), np.asarray(mechanism.domain.upper)
-    ends = []
-    for bound, side in ((lower, -1), (upper, 1)):
-        inside = answers
-        outside = np.clip(answers + side * _FAR * sigma, lower, upper)
-        reaches = _nearer(answers, outside, lower, upper, sigma) <= level
-        for _ in range(_HALVINGS):
-            middle = (outside + inside) / 2
-            far = _nearer(answers, middle, lower, upper, sigma) > level
-            outside, inside = np.where(far, middle, outside), np.where(far, inside, middle)
-        ends.append(np.where(reaches, bound, outside))
-    return ends[0], ends[1]
-
-
-def _nearer(answers: Floats, values: Floats, lower: Floats, upper: Floats, sigma: Floats) -> Floats:
-    """Return the probability that an answer to v is nearer to v than this one: sums, no loss."""
-    unit = sigma * math.sqrt(2)
-    far, left, right = (
-        np.abs(answers - values) / unit,
-        (values - lower) / unit,
-        (upper - values) / unit,
-    )
-    return np.asarray(
-        (erf(np.minimum(far, left)) + erf(np.minimum(far, right))) / (erf(left) + erf(right))
-    )
 
 
 def ratio(top: Estimate, share: Estimate) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -131,23 +132,38 @@ class Distribution:
         return like(self._clip(inside + scale * self._bounded.quantile(level, left, right)))
 
     @overload
-    def interval(self, values: Number, level: Number) -> tuple[float, float]: ...
+    def output_interval(self, values: Number, level: Number) -> tuple[float, float]: ...
     @overload
-    def interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
-    def interval(self, values: Any, level: Number) -> tuple[Any, Any]:
-        """Return the ends of the central interval that holds the answer with probability `level`.
+    def output_interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    def output_interval(self, values: Any, level: Number) -> tuple[Any, Any]:
+        """Return the ends of the central interval that holds the output with probability `level`.
+
+        This is about outputs for *known* values, to plan with. For the true value behind an output
+        that was released, see `confidence`.
 
         Examples
         --------
         >>> import inbounds as ib
-        >>> low, high = ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.1).interval(0.5, 0.95)
+        >>> low, high = ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.1).output_interval(0.5, 0.95)
         >>> round(low, 3), round(high, 3)
         (0.304, 0.696)
         """
-        share = _check.public_values(level=level)  # never shown: it may be a value out of place
-        if share.ndim or not 0 < share < 1:
-            raise ArgumentError.must_be("level", "one number strictly between 0 and 1")
-        return self.quantile((1 - share) / 2, values), self.quantile((1 + share) / 2, values)
+        inside = check_level(level)
+        return self.quantile((1 - inside) / 2, values), self.quantile((1 + inside) / 2, values)
+
+    @overload
+    def interval(self, values: Number, level: Number) -> tuple[float, float]: ...
+    @overload
+    def interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    def interval(self, values: Any, level: Number) -> tuple[Any, Any]:
+        """Return `output_interval`, under its old name."""
+        warnings.warn(
+            "interval is now called output_interval; for the true value behind an output, "
+            "use confidence(output, level).",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.output_interval(values, level)
 
     @property
     def scale(self) -> float | Floats:
@@ -181,6 +197,14 @@ class Distribution:
 
     def _clip(self, x: Floats) -> Floats:
         return np.clip(x, self.domain.lower, self.domain.upper)
+
+
+def check_level(level: object) -> float:
+    """Read the level of an interval. It is never shown: it may be a value out of place."""
+    number = _check.public_values(level=level)
+    if number.ndim or not 0 < number < 1:
+        raise ArgumentError.must_be("level", "one number strictly between 0 and 1")
+    return float(number)
 
 
 def like(result: Any) -> Any:

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._check import short
+from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
-from inbounds._types import Column, Floats, Nested, Number, SeriesT, Vector
+from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
 from inbounds.mechanisms.argument import check_box, check_order
-from inbounds.mechanisms.column import open_column
-from inbounds.mechanisms.distribution import Distribution
+from inbounds.mechanisms.confidence import confidence_interval
+from inbounds.mechanisms.distribution import Distribution, check_level, like
 from inbounds.mechanisms.overview import overview
 from inbounds.numerics.neighbour import largest_change
 from inbounds.numerics.search import smallest_admissible
@@ -115,6 +116,36 @@ class Mechanism(Distribution, HasHtml, ABC):
             return 0.0
         start = self.epsilon if math.isfinite(self.epsilon) else 1.0
         return smallest_admissible(holds, start, tolerance=1e-6)
+
+    @overload
+    def confidence(self, outputs: Number, level: Number) -> tuple[float, float]: ...
+    @overload
+    def confidence(self, outputs: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    def confidence(self, outputs: Any, level: Number) -> tuple[Any, Any]:
+        """Return the ends of an interval for the true value behind each output.
+
+        It reads published outputs only, so it costs no privacy.
+
+        Guarantees
+        ----------
+        Whatever the true value is, the interval holds it with probability `level` or more
+        (docs/proofs/confidence.md). On a box of several coordinates this is so for each coordinate
+        by itself. Values that were moved into the box count as the bound they were moved to.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.1)
+        >>> low, high = m.confidence(0.05, 0.95)
+        >>> round(low, 3), round(high, 3)
+        (0.0, 0.24)
+        """
+        published = _check.public_values(outputs=outputs)
+        self.domain.check_shape(published, "outputs")
+        if not ((published >= self.domain.lower) & (published <= self.domain.upper)).all():
+            raise ArgumentError.must("outputs", "lie in the box, as everything released does")
+        low, high = confidence_interval(self, published, check_level(level))
+        return like(low), like(high)
 
     @property
     def worst_change(self) -> Floats:

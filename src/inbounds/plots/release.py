@@ -121,7 +121,10 @@ class Curve:
     @property
     def ends(self) -> tuple[float, float]:
         """Where all but 1 in 5000 answers lie, or the bound if that is close."""
-        (lower, upper), (low, high) = self.bounds, self.mechanism.interval(self.value, 0.9998)
+        (lower, upper), (low, high) = (
+            self.bounds,
+            self.mechanism.output_interval(self.value, 0.9998),
+        )
         near = 0.05 * (upper - lower)
         return (
             lower if low - lower < near else float(low),
@@ -223,7 +226,7 @@ def _draw(
     curves = {f"value {plain(v)}": Curve(mechanism, v, *look) for v, look in looks}
     low, high = draw_curves(top, curves)
     for row, curve in enumerate(curves.values()):
-        ends = mechanism.interval(curve.value, 0.95)
+        ends = mechanism.output_interval(curve.value, 0.95)
         bottom.plot(ends, [row, row], color=curve.colour, linewidth=2, marker="|", markersize=10)
         bottom.plot([curve.value], [row], color=curve.colour, marker=curve.marker)
     if answer is not None:

@@ -40,7 +40,7 @@ def test_json_holds_the_calibrated_mechanism():
     assert found["certificate"]["checked"]
     assert found["certificate"]["epsilon"] <= m.epsilon
     span = found["interval_95_at_middle"]
-    assert (span["low"], span["high"]) == m.interval(60.0, 0.95)
+    assert (span["low"], span["high"]) == m.output_interval(60.0, 0.95)
     assert 0 < found["error"]["average_rmse"] <= found["error"]["worst_rmse"]
 
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from scipy.stats import truncnorm
 
 from inbounds.domain import Box
-from inbounds.frames.estimate import Estimate, Released, interval, ratio, variance_of, whole
+from inbounds.frames.estimate import Estimate, Released, ratio, variance_of, whole
 from inbounds.frames.moment import moments
 from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -90,24 +89,3 @@ def test_the_square_of_an_interval_around_zero_starts_at_zero() -> None:
 def test_whole_numbers_have_whole_intervals() -> None:
     found = whole(estimate(2.6, 1.0, 0.7))
     assert (found.value[0], found.lower[0], found.upper[0]) == (3, 1, 4)
-
-
-@pytest.mark.parametrize("sigma", [1e-7, 0.05, 0.6, 50.0])
-@pytest.mark.parametrize("answer", [0.0, 0.02, 0.5, 0.97, 1.0])
-def test_an_interval_ends_where_answers_are_as_far_with_one_minus_the_level(
-    answer: float, sigma: float
-) -> None:
-    m = BoundedGaussian(Box([0.0], [1.0]), 1, sigma)
-    ends = [float(end[0]) for end in interval(m, np.array([answer]), 0.95)]
-    assert 0 <= ends[0] <= answer <= ends[1] <= 1
-    for end, bound in zip(ends, (0.0, 1.0), strict=True):
-        law = truncnorm(-end / sigma, (1 - end) / sigma, end, sigma)
-        nearer = law.cdf(end + abs(answer - end)) - law.cdf(end - abs(answer - end))
-        assert nearer == pytest.approx(0.95, abs=1e-5) or (end == bound and nearer < 0.95)
-
-
-def test_intervals_of_a_box_are_those_of_its_coordinates() -> None:
-    m = BoundedGaussian(Box([0.0, -0.5], [1.0, 0.5]), 1, 0.2)
-    low, high = interval(m, np.array([[0.3, -0.2], [0.9, 0.4]]), 0.95)
-    assert low[:, 1] == pytest.approx(low[:, 0] - 0.5)
-    assert high[:, 1] == pytest.approx(high[:, 0] - 0.5)

@@ -43,7 +43,7 @@ def call(mechanism: BoundedGaussian, method: str, values: Any) -> Any:
     if method in OF_X_AND_VALUES:
         return getattr(mechanism, method)(0.5, values)
     if method == "interval":
-        return mechanism.interval(values, 0.9)
+        return mechanism.output_interval(values, 0.9)
     return getattr(mechanism, method)(values)
 
 
@@ -691,13 +691,13 @@ def test_a_level_outside_zero_to_one_is_refused(bad: Any) -> None:
 @pytest.mark.parametrize("bad", [0, 1, -0.5, 1.5, math.nan, "0.9", None, [0.9]])
 def test_the_level_of_an_interval_is_strictly_between_zero_and_one(bad: Any) -> None:
     with pytest.raises(InBoundsError, match=r"^level must"):
-        INTERVAL.interval(5.0, bad)
+        INTERVAL.output_interval(5.0, bad)
 
 
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.95, 1 - 1e-9])
 def test_an_interval_holds_its_probability_in_the_middle(level: float) -> None:
     values = np.array([0.0, 2.0, 10.0])
-    low, high = INTERVAL.interval(values, level)
+    low, high = INTERVAL.output_interval(values, level)
     assert ((low >= 0) & (low < high) & (high <= 10)).all()
     np.testing.assert_allclose(INTERVAL.cdf(low, values), (1 - level) / 2, rtol=1e-6)
     np.testing.assert_allclose(INTERVAL.cdf(high, values), (1 + level) / 2, rtol=1e-12)

@@ -64,7 +64,7 @@ def test_quantiles_and_intervals_hold_their_probability(kind: Any) -> None:
     inside = (x > 0) & (x < 10)
     np.testing.assert_allclose(below[inside], np.broadcast_to(q, x.shape)[inside], rtol=1e-12)
     assert (below >= q - 1e-15).all()
-    low, high = mechanism.interval(values, 0.9)
+    low, high = mechanism.output_interval(values, 0.9)
     assert ((low >= 0) & (low < high) & (high <= 10)).all()
 
 

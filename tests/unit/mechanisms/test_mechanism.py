@@ -49,7 +49,7 @@ def call(mechanism: Mechanism, method: str, values: Any) -> Any:
     if method in OF_X_AND_VALUES:
         return getattr(mechanism, method)(0.5, values)
     if method == "interval":
-        return mechanism.interval(values, 0.9)
+        return mechanism.output_interval(values, 0.9)
     return getattr(mechanism, method)(values)
 
 
@@ -368,7 +368,7 @@ def test_public_arguments_are_refused_by_name(kind: Any) -> None:
         mechanism.quantile(1.1, 5.0)
     for bad in (0, 1, math.nan, "0.9", [0.9]):
         with pytest.raises(InBoundsError, match=r"^level must"):
-            mechanism.interval(5.0, bad)
+            mechanism.output_interval(5.0, bad)
     with pytest.raises(ArgumentTypeError, match=r"^entropy must"):
         mechanism.release(5.0, entropy=3)
 

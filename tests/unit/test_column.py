@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import inbounds as ib
+from inbounds._column import open_column
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.mechanisms.column import open_column
 from inbounds.sampling.entropy import SeededEntropy
 
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)

@@ -1,0 +1,67 @@
+"""Confidence intervals of a true value, given the output that was released for it.
+
+A value is left out if an output as far from it as this one is rarer than the level allows. The
+values that remain are an interval around the output: docs/proofs/confidence.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._types import Floats
+
+if TYPE_CHECKING:
+    from inbounds.mechanisms.mechanism import Mechanism
+
+_HALVINGS = 60
+_ROUNDING = 2.0**-48  # of a probability: more than its doubles err by
+_WIDER = 1 + 2.0**-20  # room for the rounding of a grid point
+
+
+def confidence_interval(
+    mechanism: Mechanism, outputs: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return the ends of intervals that hold the true values with probability `level` each.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.01)
+    >>> low, high = confidence_interval(m, np.array([0.5]), 0.95)
+    >>> round(low.item(), 3), round(high.item(), 3)
+    (0.48, 0.52)
+    """
+    box, margin = mechanism.domain, _rounding(mechanism, outputs)
+
+    def excluded(values: Floats) -> NDArray[np.bool_]:
+        distance = np.maximum(np.abs(outputs - values) - margin, 0.0)
+        above = values + distance
+        above = np.where(above == box.upper, np.nextafter(box.upper, box.lower), above)
+        nearer = mechanism.cdf(above, values) - mechanism.cdf(values - distance, values)
+        return np.asarray(nearer > level + _ROUNDING)
+
+    ends = []
+    for bound in (box.lower, box.upper):
+        outside, inside = np.broadcast_to(bound, outputs.shape), outputs
+        reaches = ~excluded(outside)
+        for _ in range(_HALVINGS):
+            middle = outside / 2 + inside / 2
+            out = excluded(middle)
+            outside, inside = np.where(out, middle, outside), np.where(out, inside, middle)
+        ends.append(np.where(reaches, bound, outside))
+    return ends[0], ends[1]
+
+
+def _rounding(mechanism: Mechanism, outputs: Floats) -> Floats:
+    """Return how far an output may be from the ideal one: half a step, more above the last one."""
+    box, sampler = mechanism.domain, mechanism.sampler()
+    grids = [sampler.grid(j) for j in range(box.dimension)]
+    shape = np.shape(box.lower)
+    half = np.reshape([float(grid.spacing) / 2 for grid in grids], shape)
+    last = np.reshape([float(grid.points(grid.intervals)) for grid in grids], shape)
+    margin = np.where(outputs >= last, np.maximum(half, box.upper - last), half)
+    ulps = 2.0**-51 * np.maximum(np.abs(box.lower), np.abs(box.upper))
+    return np.asarray(margin * _WIDER + ulps)
