@@ -34,7 +34,7 @@ def run(code: str, folder: Path) -> str:
 def test_the_snippets_run_one_after_the_other(tmp_path: Path) -> None:
     checks = """
 assert 0 <= m.release(ages.mean()) <= 120
-assert all(abs(end - 47) < 0.4 for end in m.output_interval(47, 0.95))
+assert all(abs(end - output) < 0.4 for end in m.confidence(output, 0.95))
 assert type(hidden).__name__ == "ClampedLaplace"
 """
     printed = run(SETUP + "\n".join(BLOCKS) + checks, tmp_path)
