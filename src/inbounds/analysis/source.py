@@ -34,6 +34,10 @@ _BLOCK = 1 << 20  # numbers drawn together
 _CALLS = 1 << 10  # the same where every answer is a call
 
 
+class OutputError(ArgumentError, ArgumentTypeError):
+    """A mechanism that is audited gave outputs that cannot be counted."""
+
+
 class Source:
     """Draws answers, by arrays or one by one, in blocks that need little memory.
 
@@ -57,12 +61,18 @@ class Source:
                 "mechanism must have a method release(values), or be a function.\n"
                 "Hint: of another library's object, pass the method that answers one value."
             )
+        if isinstance(mechanism, type) and callable(method):
+            raise ArgumentTypeError(
+                f"mechanism must be an object, got the class {mechanism.__name__}.\n"
+                "Hint: give an instance of it."
+            )
         self._release = method if callable(method) else mechanism
         self._by_array = callable(method) if vectorized is None else vectorized
         self._options = {} if entropy is None else {"entropy": entropy}
         self._advance = advance
         self.drawn = 0
-        self.name = getattr(mechanism, "__qualname__", None) or repr(mechanism)
+        name = getattr(mechanism, "__qualname__", None)
+        self.name = name if type(name) is str else repr(mechanism)
 
     def draw(self, value: Floats, count: int, weights: tuple[float, ...] | None) -> Floats:
         """Return `count` answers to one value, those of several coordinates as weighted sums."""
@@ -88,12 +98,15 @@ class Source:
         else:
             given = plain(value)
             answers = [self._release(given, **self._options) for _ in range(size)]
-        found = _check.public_values(answers=answers)
+        try:
+            found = _check.public_values(answers=answers)
+        except (ArgumentError, ArgumentTypeError) as error:
+            raise OutputError(f"the mechanism must give numbers: {error}") from None
         if not np.isfinite(found).all():
-            raise ArgumentError("mechanism must give finite answers.")
+            raise OutputError("the mechanism must give finite answers.")
         if found.shape != shape:
-            raise ArgumentError(
-                f"mechanism must answer values of shape {shape} in kind, got {found.shape}."
+            raise OutputError(
+                f"the mechanism must answer values of shape {shape} in kind, got {found.shape}."
             )
         return found
 
