@@ -77,3 +77,11 @@ def test_no_end_of_foreign_code_is_a_verdict(tmp_path, monkeypatch, place, end) 
     assert "Please report" not in said
     assert "4711" not in said.replace(f"{module}.py", "")
     assert module in said
+
+
+@pytest.mark.parametrize(("output", "code"), [("value", 3), ("0.5", 0)])
+def test_a_result_is_a_verdict(tmp_path, monkeypatch, output, code) -> None:
+    """The control: the same codes, with what they stand for."""
+    _, result = audited(tmp_path, monkeypatch, f"def f(value): return {output}\n")
+    assert result.exit_code == code
+    assert ("REFUTED" if code else "Not refuted") in result.stdout

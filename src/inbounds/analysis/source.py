@@ -20,8 +20,10 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.event import Event, project
 from inbounds.numerics.neighbour import (
+    AXES,
     RANDOM,
     Pair,
+    axis_pairs,
     candidates,
     check_pair,
     largest_change,
@@ -135,38 +137,66 @@ def pairs_of(
         raise ArgumentTypeError(
             "box and sensitivity must be given, or pair: the mechanism does not say them."
         )
-    elif hasattr(mechanism, "_pure_loss") and reach == own and box == mechanism.domain:
+    elif (
+        is_own(mechanism)
+        and hasattr(mechanism, "_pure_loss")
+        and reach == own
+        and box == mechanism.domain
+    ):
         pairs = candidates(box, mechanism._pure_loss().change)
     else:
-        change = largest_change(box.widths, reach.within(box.widths))
-        pairs = candidates(box, change)
-        if not isinstance(mechanism, Mechanism):  # of ours it is known where they are worst
-            pairs += random_pairs(box, change)
+        within = reach.within(box.widths)
+        pairs = candidates(box, largest_change(box.widths, within))
+        if not is_own(mechanism):  # of ours it is known where they are worst
+            pairs += random_pairs(box, within)
+            pairs += axis_pairs(box, within) if box.dimension > 1 else []
     change = pairs[0][1] - pairs[0][0]
     if change.ndim == 0:
         return pairs, None
     # Up to a factor, what the log-likelihood ratio multiplies each coordinate with.
-    if isinstance(mechanism, Mechanism):
+    if is_own(mechanism):
         scales = mechanism._scales
         change = np.sign(change) / scales if mechanism._law == "laplace" else change / scales**2
     return pairs, tuple((change / np.abs(change).max()).tolist())
 
 
-def tried(pairs: list[Pair], *, chosen: bool) -> str:
+def is_own(mechanism: Any) -> bool:
+    """Tell whether a mechanism is this library's, not even a class derived from it.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> is_own(BoundedGaussian(Box(0, 1), 1, sigma=1.0)), is_own(np.random.default_rng())
+    (True, False)
+    """
+    package = type(mechanism).__module__.partition(".")[0]
+    return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
+
+
+def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
     """Say in words which pairs of values an audit looked at, and for which events.
 
     Examples
     --------
-    >>> tried([(np.array(0.0), np.array(1.0))], chosen=True)
+    >>> tried([(np.array(0.0), np.array(1.0))], own=False, chosen=True)
     'the pair that was given; outputs below, above and near a threshold'
     """
-    where = "the pair that was given"
-    if not chosen:
-        usual = len(pairs) - RANDOM if len(pairs) > RANDOM else len(pairs)
+    size = pairs[0][0].size
+    if chosen:
+        where = "the pair that was given"
+    else:
+        axes = min(size, AXES) if size > 1 else 0
+        usual = len(pairs) if own else len(pairs) - RANDOM - axes
         where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
-        if len(pairs) > usual:
-            where += f" and {RANDOM} random pairs, the same in every audit"
-    return f"{where}; outputs below, above and near a threshold"
+        if not own:
+            where += f" and {RANDOM} random pairs" + " in random directions" * (size > 1)
+            where += f" and {axes} pairs that differ in one coordinate" * (size > 1)
+            where += ", the same in every audit"
+    what = "outputs"
+    if size > 1:
+        what = "weighted sums of the coordinates"
+        what += "" if own else ", by direction and by Fisher's discriminant, and coordinates alone,"
+    return f"{where}; {what} below, above and near a threshold"
 
 
 def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
@@ -195,7 +225,7 @@ def proved_epsilon(mechanism: Any) -> float | None:
     >>> proved_epsilon(BoundedGaussian(Box(0, 1), 1, sigma=1.0))
     0.5...
     """
-    if not isinstance(mechanism, Mechanism) or not hasattr(mechanism, "certificate"):
+    if not is_own(mechanism) or not hasattr(mechanism, "certificate"):
         return None
     return float(mechanism.certificate().epsilon)
 
