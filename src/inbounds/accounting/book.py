@@ -41,8 +41,8 @@ class Book:
     def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
         """Give a dataset its budget, or return the one it has."""
         decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
-        shape = name.skeleton(dataset)  # names that look alike wait for each other
-        with self.store.writing(shape, create=create) as connection:
+        # Openings wait for each other, as two names that look alike may be opened at once.
+        with self.store.writing("", create=create) as connection:
             known = schema.names(connection)
             dataset = name.stored(dataset, known)
             if dataset not in known:

@@ -92,7 +92,8 @@ class Ledger:
         """Give a dataset its budget, once and for all: pure epsilon, (epsilon, delta), or rho.
 
         Blanks at the ends of a name do not count, and equal letters are equal however they are
-        encoded. A name that looks like another dataset's is refused.
+        encoded. A name that looks like another dataset's is refused, and so are rare letters and
+        words of two alphabets: docs/ledger.md. Names have at most 200 characters.
 
         A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
         """

@@ -1,26 +1,48 @@
 """Names of datasets: two that a reader takes for one must not open two budgets.
 
 A name is kept in Unicode's composed form (NFC) with single blanks inside and none at its ends. New
-names must show every character, keep to one of the alphabets that are mistaken for each other, and
-must not look like the name of another dataset. Names in old ledgers stay as they are.
+names show every character, are written in scripts of everyday use, keep to one of them within a
+word, and do not look like the name of another dataset. Names in old ledgers stay as they are.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import groupby
 
+from inbounds.accounting.lookalike import alike
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
-_ALIKE = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "DESERET")
-_LATIN = dict(
-    zip(
-        "авеёкмнорстухіјѕԁԛԝһҽӏгпвαβεζηικμνορτυχγωϲ" + "ացհոսօզ" + "ıɑɡɩʋ",
-        "abeekmhopctyxijsdqwhelrnbabeznikuvoptuxywc" + "wghnuoq" + "iagiv",
-        strict=True,
-    )
-)
+LONGEST = 200
+
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+# Scripts that Unicode (UAX 31) recommends for identifiers, by the first word of a character's name.
+_EAST_ASIAN = {"BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "IDEOGRAPHIC", "KATAKANA"}
+_EVERYDAY = _EAST_ASIAN | {
+    *("ARABIC", "ARMENIAN", "BENGALI", "CYRILLIC", "DEVANAGARI", "ETHIOPIC", "GEORGIAN", "GREEK"),
+    *("GUJARATI", "GURMUKHI", "HEBREW", "KANNADA", "KHMER", "LAO", "LATIN", "MALAYALAM", "MYANMAR"),
+    *("ORIYA", "SINHALA", "TAMIL", "TELUGU", "THAANA", "THAI", "TIBETAN"),
+}
+_LATIN = frozenset("æøœßðþđħıłŋŧəɛɔɓɗɖɣƒƙƴʋɲɩʊ")  # beside a to z, with or without marks
+_MARKS = frozenset(
+    "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u0309\u030a\u030b\u030c\u030f\u0311\u0313"
+    "\u0314\u031b\u0323\u0324\u0325\u0326\u0327\u0328\u0331\u0342\u0345"
+)
+_SIGNS = frozenset(
+    "‐‑‒–—―−’‘‚“”„«»‹›′″´ʼʻ…·•¿¡§°№€£¥¢₹₽₩₪₺₴₫₸₾©®™µ×÷±‰¹²³½¼¾ªº"
+    "₦₱฿、。・「」『』【】〈〉《》〜～，．（）：；！？／＆％＋－＝〇،؛؟٪۔।॥׳״־՝՜՛՞։፡።፣"
+)
+_COMPOUND = ("THAI", "LAO", "TIBETAN")  # whose letters Unicode takes apart, though nobody does
+_VOWEL = re.compile(
+    "(BENGALI|DEVANAGARI|GUJARATI|GURMUKHI|KANNADA|MALAYALAM|ORIYA|SINHALA|TAMIL|TELUGU) LETTER "
+    r"([AEIOU]{1,2}|(CANDRA|SHORT|VOCALIC) \w+|AYANNA|AAYANNA)"
+)
+_RARE = (
+    *("MODIFIER", "ARABIC TATWEEL", "ARABIC LETTER DOTLESS", "GEORGIAN CAPITAL", "GEORGIAN SMALL"),
+    *("CHOSEONG", "JUNGSEONG", "JONGSEONG"),
+)
 
 
 def canonical(name: object) -> str:
@@ -43,19 +65,6 @@ def _is_invisible(character: str) -> bool:
     return character in _INVISIBLE or "VARIATION SELECTOR" in unicodedata.name(character, "")
 
 
-def skeleton(name: str) -> str:
-    """Return what a name looks like: without case, width, ligatures and alphabet.
-
-    Examples
-    --------
-    >>> skeleton("Сору") == skeleton("copy"), skeleton("ﬁle") == skeleton("File")
-    (True, True)
-    """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    plain = "".join(_LATIN.get(character, character) for character in folded)
-    return " ".join(unicodedata.normalize("NFKC", plain).split())
-
-
 def stored(name: object, known: Iterable[str]) -> str:
     """Return the known dataset that a name speaks of, or the form of a name that is new.
 
@@ -70,24 +79,101 @@ def stored(name: object, known: Iterable[str]) -> str:
 
 
 def check_new(name: str, known: Iterable[str]) -> None:
-    """Refuse a new name that is mixed from alphabets, or looks like one that is known.
+    """Refuse a new name that may be taken for one that is known, now or in another typeface.
 
     Examples
     --------
     >>> check_new("Survey", ["survey"])
     Traceback (most recent call last):
     inbounds.errors.LedgerError: dataset 'Survey' looks like 'survey', which is open already.
+    >>> check_new("Опрос COVID-19", ["survey"])
     """
-    scripts = {script for script in map(_script, name) if script in _ALIKE}
-    if len(scripts) > 1:
-        mixed = " and ".join(sorted(script.capitalize() for script in scripts))
-        got = f"dataset={name!r} with {mixed} letters"
-        raise ArgumentError.must("dataset", "keep to one alphabet", got=got)
-    shape = skeleton(name)
+    if len(name) > LONGEST:
+        got = f"{len(name)} characters"
+        raise ArgumentError.must("dataset", f"have at most {LONGEST} characters", got=got)
+    if not name.isascii():
+        _check_characters(name)
+        _check_words(name)
     for other in known:
-        if other != name and skeleton(other) == shape:
+        if other != name and alike(other, name):
             raise LedgerError(f"dataset {name!r} looks like {other!r}, which is open already.")
 
 
+def _check_characters(name: str) -> None:
+    """Refuse characters that are hardly used but to imitate others."""
+    for before, character in zip(" " + name, name, strict=False):
+        is_mark = unicodedata.category(character)[0] == "M"
+        if character.isascii() or (
+            _fits(character, before) if is_mark else _is_everyday(character)
+        ):
+            continue
+        plain = unicodedata.normalize("NFKC", name)
+        hint = f"\nHint: write {plain!r}." if plain != name else ""
+        raise ArgumentError(
+            "dataset must be written in letters, digits and signs of everyday use, got "
+            f"{character!r} ({unicodedata.name(character, 'no name')}) in dataset={name!r}.{hint}"
+        )
+
+
+def _fits(mark: str, before: str) -> bool:
+    """Tell whether a mark belongs to what it follows."""
+    if unicodedata.category(before)[0] not in "LM":
+        return False
+    # A vowel with the sign of a vowel looks like another vowel.
+    is_double = "VOWEL SIGN" in unicodedata.name(mark, "") and _VOWEL.fullmatch(
+        unicodedata.name(before, "")
+    )
+    return mark in _MARKS or (_script(mark) in _EVERYDAY and not is_double)
+
+
+def _is_everyday(character: str) -> bool:
+    if character in _SIGNS:
+        return True
+    if not _is_of_word(character):
+        return False
+    script = _script(character)
+    base = unicodedata.normalize("NFD", character)[0]
+    if script == "LATIN":
+        usual = base.isascii() or base.lower() in _LATIN
+    elif script == "GREEK":
+        usual = "Α" <= base <= "ω"
+    elif script == "CYRILLIC":  # without letters of old books
+        usual = base < "\u0460" or "\u048a" <= base <= "\u04ff"
+    else:
+        usual = script in _EVERYDAY
+    is_variant = unicodedata.normalize("NFKC", character) != character and script not in _COMPOUND
+    return usual and not is_variant and not any(map(unicodedata.name(character).count, _RARE))
+
+
+def _check_words(name: str) -> None:
+    """Refuse words of several scripts; Latin letters may stand in an East Asian word."""
+    letters = {_script(character) for character in name if character.isalpha()}
+    for _, run in groupby(name, key=_is_of_word):
+        word = "".join(run)
+        scripts = {script for script in map(_script, word) if script}
+        if len(scripts) > 1 and not scripts <= _EAST_ASIAN | {"LATIN"}:
+            mixed = " and ".join(sorted(script.capitalize() for script in scripts))
+            raise ArgumentError(
+                f"dataset must keep to one alphabet within a word, got {word!r} with {mixed} "
+                f"letters in dataset={name!r}."
+            )
+        if not scripts <= letters:
+            raise ArgumentError(
+                f"dataset must be written with the digits 0 to 9, or with those of its letters, "
+                f"got {word!r} in dataset={name!r}."
+            )
+
+
+def _is_of_word(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind[0] in "LM" or kind == "Nd"
+
+
 def _script(character: str) -> str:
-    return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
+    """Return the first word of a character's name; nothing for what every script shares."""
+    if character in _SIGNS or character in _MARKS or not _is_of_word(character):
+        return ""
+    if character.isascii():
+        return "LATIN" if character.isalpha() else ""
+    called = unicodedata.name(character, "").removeprefix("EXTENDED ")
+    return called.replace("-", " ").partition(" ")[0]

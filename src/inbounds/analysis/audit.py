@@ -17,10 +17,12 @@ import numpy as np
 from inbounds import _check
 from inbounds._check import short
 from inbounds._table import Printed, Table
+from inbounds.analysis.choice import choose
 from inbounds.analysis.source import (
     Source,
     bar,
     claim_of,
+    is_own,
     pairs_of,
     plain,
     proved_epsilon,
@@ -28,7 +30,7 @@ from inbounds.analysis.source import (
 )
 from inbounds.domain import Box
 from inbounds.guarantee import check_delta
-from inbounds.numerics.event import Event, best_event, caution, epsilon_lower_bound, project
+from inbounds.numerics.event import Event, caution, epsilon_lower_bound
 from inbounds.numerics.neighbour import Pair
 from inbounds.sampling.entropy import Entropy
 from inbounds.sensitivity import Sensitivity
@@ -188,7 +190,8 @@ def audit(
         ``sensitivity`` if left out.
     pair
         Two values to test; otherwise neighbours at both ends and in the middle are tried, and of
-        mechanisms that are not this library's a few random ones, the same in every audit.
+        mechanisms that are not this library's a few random ones, the same in every audit, and on
+        a box some that differ in one coordinate.
     vectorized
         Whether answers come by arrays, each drawn by itself: so from objects, not from functions.
     entropy
@@ -218,12 +221,15 @@ def audit(
     delta = check_delta(delta)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)
-    explored = min(total // (8 * len(pairs)), _EXPLORED)
+    own = is_own(mechanism)
+    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if own else pairs[0][0].size))
     trials = (total - 2 * explored * len(pairs)) // 2
     with bar(total, progress=progress) as advance:
         source = Source(mechanism, vectorized, entropy, advance)
         level = caution(confidence, explored, trials)
-        chosen = _choose(source, pairs, weights, explored, confidence=level, delta=delta)
+        every = not own and weights is not None  # nothing is known about where it may leak
+        options = {"confidence": level, "delta": delta}
+        chosen = choose(source, pairs, weights, explored, every=every, **options)
         first, second = (source.count(value, trials, chosen.event) for value in chosen.pair)
     edges, drawn = _histograms(chosen.seen)
     return Audit(
@@ -242,36 +248,8 @@ def audit(
         releases=source.drawn,
         edges=edges,
         histograms=(drawn[0], drawn[1]),
-        tried=tried(pairs, chosen=pair is not None),
+        tried=tried(pairs, own=own, chosen=pair is not None),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
-    """What looks best, and the numbers it was chosen by."""
-
-    promise: float
-    event: Event
-    pair: Pair
-    seen: Pair
-
-
-def _choose(
-    source: Source,
-    pairs: list[Pair],
-    weights: tuple[float, ...] | None,
-    explored: int,
-    **options: float,
-) -> _Choice:
-    """Return the pair and the event that promise the largest bound on epsilon."""
-    found = []
-    for values in pairs:
-        seen = [source.draw(value, explored, weights) for value in values]
-        for i, j in ((0, 1), (1, 0)):
-            centre = float(project(values[i], weights))
-            promise, event = best_event(seen[i], seen[j], centre=centre, weights=weights, **options)
-            found.append(_Choice(promise, event, (values[i], values[j]), (seen[i], seen[j])))
-    return max(found, key=lambda choice: choice.promise)
 
 
 def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:

@@ -19,8 +19,10 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.event import Event, project
 from inbounds.numerics.neighbour import (
+    AXES,
     RANDOM,
     Pair,
+    axis_pairs,
     candidates,
     check_pair,
     largest_change,
@@ -31,6 +33,10 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _BLOCK = 1 << 20  # numbers drawn together
 _CALLS = 1 << 10  # the same where every answer is a call
+
+
+class OutputError(ArgumentError, ArgumentTypeError):
+    """A mechanism that is audited gave outputs that cannot be counted."""
 
 
 class Source:
@@ -56,12 +62,16 @@ class Source:
                 "mechanism must have a method release(values), or be a function.\n"
                 "Hint: of another library's object, pass the method that answers one value."
             )
+        if isinstance(mechanism, type) and callable(method):
+            got, hint = f"the class {mechanism.__name__}", "give an instance of it."
+            raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)
         self._release = method if callable(method) else mechanism
         self._by_array = callable(method) if vectorized is None else vectorized
         self._options = {} if entropy is None else {"entropy": entropy}
         self._advance = advance
         self.drawn = 0
-        self.name = getattr(mechanism, "__qualname__", None) or repr(mechanism)
+        name = getattr(mechanism, "__qualname__", None)
+        self.name = name if type(name) is str else repr(mechanism)
 
     def draw(self, value: Floats, count: int, weights: tuple[float, ...] | None) -> Floats:
         """Return `count` answers to one value, those of several coordinates as weighted sums."""
@@ -87,12 +97,15 @@ class Source:
         else:
             given = plain(value)
             answers = [self._release(given, **self._options) for _ in range(size)]
-        found = _check.public_values(answers=answers)
+        try:
+            found = _check.public_values(answers=answers)
+        except (ArgumentError, ArgumentTypeError) as error:
+            raise OutputError(f"the mechanism must give numbers: {error}") from None
         if not np.isfinite(found).all():
-            raise ArgumentError("mechanism must give finite answers.")
+            raise OutputError("the mechanism must give finite answers.")
         if found.shape != shape:
-            raise ArgumentError(
-                f"mechanism must answer values of shape {shape} in kind, got {found.shape}."
+            raise OutputError(
+                f"the mechanism must answer values of shape {shape} in kind, got {found.shape}."
             )
         return found
 
@@ -121,36 +134,59 @@ def pairs_of(
         raise ArgumentTypeError(
             "box and sensitivity must be given, or pair: the mechanism does not say them."
         )
-    elif isinstance(mechanism, Mechanism) and reach == own and box == mechanism.domain:
+    elif is_own(mechanism) and reach == own and box == mechanism.domain:
         pairs = candidates(box, mechanism.worst_change)
     else:
-        change = largest_change(box.widths, reach.within(box.widths))
-        pairs = candidates(box, change)
-        if not isinstance(mechanism, Mechanism):  # of ours it is known where they are worst
-            pairs += random_pairs(box, change)
+        within = reach.within(box.widths)
+        pairs = candidates(box, largest_change(box.widths, within))
+        if not is_own(mechanism):  # of ours it is known where they are worst
+            pairs += random_pairs(box, within)
+            pairs += axis_pairs(box, within) if box.dimension > 1 else []
     change = pairs[0][1] - pairs[0][0]
     if change.ndim == 0:
         return pairs, None
-    if isinstance(mechanism, Mechanism):
+    if is_own(mechanism):  # up to a factor, what the log-likelihood ratio multiplies each by
         change = mechanism.noise.likelihood_weights(change, mechanism.scales)
     return pairs, tuple((change / np.abs(change).max()).tolist())
 
 
-def tried(pairs: list[Pair], *, chosen: bool) -> str:
+def is_own(mechanism: Any) -> bool:
+    """Tell whether a mechanism is this library's, not even a class derived from it.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> is_own(BoundedGaussian(Box(0, 1), 1, sigma=1.0)), is_own(np.random.default_rng())
+    (True, False)
+    """
+    package = type(mechanism).__module__.partition(".")[0]
+    return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
+
+
+def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
     """Say in words which pairs of values an audit looked at, and for which events.
 
     Examples
     --------
-    >>> tried([(np.array(0.0), np.array(1.0))], chosen=True)
+    >>> tried([(np.array(0.0), np.array(1.0))], own=False, chosen=True)
     'the pair that was given; outputs below, above and near a threshold'
     """
-    where = "the pair that was given"
-    if not chosen:
-        usual = len(pairs) - RANDOM if len(pairs) > RANDOM else len(pairs)
+    size = pairs[0][0].size
+    if chosen:
+        where = "the pair that was given"
+    else:
+        axes = min(size, AXES) if size > 1 else 0
+        usual = len(pairs) if own else len(pairs) - RANDOM - axes
         where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
-        if len(pairs) > usual:
-            where += f" and {RANDOM} random pairs, the same in every audit"
-    return f"{where}; outputs below, above and near a threshold"
+        if not own:
+            where += f" and {RANDOM} random pairs" + " in random directions" * (size > 1)
+            where += f" and {axes} pairs that differ in one coordinate" * (size > 1)
+            where += ", the same in every audit"
+    what = "outputs"
+    if size > 1:
+        what = "weighted sums of the coordinates"
+        what += "" if own else ", by direction and by Fisher's discriminant, and coordinates alone,"
+    return f"{where}; {what} below, above and near a threshold"
 
 
 def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
@@ -179,7 +215,7 @@ def proved_epsilon(mechanism: Any) -> float | None:
     >>> proved_epsilon(BoundedGaussian(Box(0, 1), 1, sigma=1.0))
     0.5...
     """
-    if not isinstance(mechanism, Mechanism) or not hasattr(mechanism, "certificate"):
+    if not is_own(mechanism) or not hasattr(mechanism, "certificate"):
         return None
     return float(mechanism.certificate().epsilon)
 

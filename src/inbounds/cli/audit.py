@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json as json_text
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +14,12 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import InputError, UsageError
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
 if TYPE_CHECKING:
     from inbounds.analysis.audit import Audit
 
+_OURS = str(Path(__file__).parents[1])
 REFUTED = 3  # unlike 1, a failure, and 2, wrong options: those say nothing about the claim
 
 EXAMPLES = r"""
@@ -79,22 +83,9 @@ def audit(
 
     box = arguments.read_box(bounds, step)
     change = arguments.read_sensitivity(sensitivity, norm)
-    if function is None:
-        subject: Any = arguments.build(
-            box,
-            change,
-            arguments.read_guarantee(epsilon, delta),
-            mechanism=mechanism or "bounded-gaussian",
-            method=method,
-            scaling=scaling,
-        )
-    else:
-        options = {"mechanism": mechanism, "method": method, "scaling": scaling, "step": step}
-        for name in (name for name, given in options.items() if given is not None):
-            raise UsageError(f"--{name} must not be given with --function.")
-        subject = load(function)
-    try:
-        result = analysis.audit(
+
+    def test(subject: Any) -> Audit:
+        return analysis.audit(
             subject,
             releases=releases,
             confidence=confidence,
@@ -104,8 +95,23 @@ def audit(
             sensitivity=change,
             progress=not json and sys.stderr.isatty(),
         )
-    except SystemExit:  # its code would read as a verdict
-        raise InputError("the function that was audited ended the program.") from None
+
+    if function is None:
+        result = test(
+            arguments.build(
+                box,
+                change,
+                arguments.read_guarantee(epsilon, delta),
+                mechanism=mechanism or "bounded-gaussian",
+                method=method,
+                scaling=scaling,
+            )
+        )
+    else:
+        options = {"mechanism": mechanism, "method": method, "scaling": scaling, "step": step}
+        for name in (name for name, given in options.items() if given is not None):
+            raise UsageError(f"--{name} must not be given with --function.")
+        result = _tested(function, test)
     _report(result, json=json, plot=plot)
 
 
@@ -122,13 +128,51 @@ def load(name: str) -> Any:
         raise UsageError(f"--function must be MODULE:NAME, got {name!r}.")
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        try:
             found = getattr(found, part)
-    except AttributeError:
-        raise UsageError(f"--function: {module} has no {path!r}.") from None
+        except AttributeError:
+            raise UsageError(f"--function: {module} has no {path!r}.") from None
     return found
+
+
+def _tested(function: str, test: Callable[[Any], Audit]) -> Audit:
+    """Load and test foreign code; however it ends, only a result is a verdict."""
+    loaded = False
+    try:
+        subject = load(function)
+        loaded = True
+        return test(subject)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the code of a SystemExit would be a verdict
+        if isinstance(error, ModuleNotFoundError) and error.name and not loaded:
+            raise
+        raise _failure(error, function) from None
+
+
+def _failure(error: BaseException, function: str) -> Exception:
+    """Return our error as it is, and of a foreign one its type and its place."""
+    from inbounds.analysis.source import OutputError  # noqa: PLC0415 - help must be quick
+
+    nothing = f"Nothing was found out about {function}."
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    if isinstance(error, OutputError) and not foreign:
+        reason = str(error).partition("\n")[0]
+        return InputError(f"--function: {reason} {nothing}")
+    if isinstance(error, InBoundsError | UsageError) and not foreign:
+        if isinstance(error, ArgumentError | ArgumentTypeError) and error.argument == "mechanism":
+            return UsageError(error.said_of("--function"))
+        return error
+    module = getattr(sys.modules.get(function.partition(":")[0]), "__file__", None)
+    own = [frame for frame in foreign if frame.filename == module]
+    place = ""
+    if own or foreign:
+        last = (own or foreign)[-1]
+        place = f" ({Path(last.filename).name}, line {last.lineno})"
+    return InputError(f"--function raised {type(error).__name__}{place}. {nothing}")
 
 
 def _report(result: Audit, *, json: bool, plot: Path | None) -> None:

@@ -18,10 +18,15 @@ from scipy.special import betainccinv, betaincinv, ndtr, ndtri
 from inbounds._check import short
 from inbounds._types import Floats
 
+Weights = tuple[float, ...]
 Kind = Literal["below", "above", "near"]
 KINDS: tuple[Kind, ...] = ("below", "above", "near")
 _THRESHOLDS = 300  # tried for each kind
 _ROUNDING = 1e-9  # covers the error of the inverse beta function, which is far smaller
+_ALONE = 8  # coordinates that are looked at alone, at most
+_CORRELATED = 500  # coordinates whose covariance is computed, at most
+_RIDGE = 1e-9  # keeps covariances invertible where noise is shared
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _SEARCH = 3.0  # standard errors that the best of many events is flattered by
 
 
@@ -78,6 +83,55 @@ def project(answers: NDArray[Any], weights: tuple[float, ...] | None) -> Floats:
     numbers = np.asarray(answers, dtype=float)
     # Not a matrix product: its rounding may depend on how many rows there are.
     return numbers if weights is None else (numbers * weights).sum(axis=-1)
+
+
+def readings(first: Floats, second: Floats, direction: tuple[float, ...]) -> list[Weights]:
+    """Return weighted sums to read two samples by, whose rows have several coordinates.
+
+    Along a direction, each coordinate alone (of many those that differ most), and the weights that
+    tell the samples apart best if noise is normal, however it is correlated (Fisher).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> first, second = rng.normal(size=(2, 1000, 2)) + [[[0, 0]], [[0, 3]]]
+    >>> [tuple(np.round(weights, 1).tolist()) for weights in readings(first, second, (1.0, 1.0))]
+    [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (-0.0, -1.0)]
+    """
+    size = first.shape[-1]
+    axes = np.arange(size)
+    if size > _ALONE:
+        axes = np.sort(np.argsort(-_distances(first, second), kind="stable")[:_ALONE])
+    alone = [tuple(np.eye(1, size, int(axis))[0].tolist()) for axis in axes]
+    fisher = _fisher(first, second) if size <= _CORRELATED else None
+    return [direction, *alone, *([] if fisher is None else [fisher])]
+
+
+def _distances(first: Floats, second: Floats) -> Floats:
+    """Return how far the distributions of each coordinate are apart (Kolmogorov and Smirnov)."""
+    count = len(first)
+    shares = np.arange(1, count + 1) / count
+    found = []
+    for one, other in zip(np.sort(first, axis=0).T, np.sort(second, axis=0).T, strict=True):
+        below, until = (np.searchsorted(other, one, side=side) / count for side in _SIDES)
+        found.append(max(np.max(below - shares + 1 / count), np.max(shares - until)))
+    return np.array(found)
+
+
+def _fisher(first: Floats, second: Floats) -> Weights | None:
+    """Return the inverse covariance times the difference of means, None if it is not finite."""
+    with np.errstate(all="ignore"):
+        shift = first.mean(axis=0) - second.mean(axis=0)
+        rest = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
+        spread = rest.std(axis=0)
+        spread = np.where(spread > 0, spread, np.abs(shift) + (shift == 0))
+        scaled = rest / spread
+        covariance = scaled.T @ scaled / len(rest) + _RIDGE * np.eye(shift.size)
+        if not (np.isfinite(covariance).all() and np.isfinite(shift).all() and shift.any()):
+            return None
+        weights = np.linalg.solve(covariance, shift / spread) / spread
+        weights /= np.abs(weights).max()
+    return tuple(weights.tolist()) if np.isfinite(weights).all() else None
 
 
 def epsilon_lower_bound(

@@ -20,6 +20,7 @@ Pair = tuple[Floats, Floats]
 _ROOM = 1 + 1e-9  # b - (b - c) is c only up to rounding
 _HALVINGS = 60
 RANDOM = 6  # pairs beside those at the ends and in the middle
+AXES = 16  # coordinates that are changed alone, at most
 _SEED = 2026
 
 
@@ -39,26 +40,53 @@ def candidates(box: Box, change: Floats) -> list[Pair]:
     return [(lower, lower + change), (upper - change, upper), (middle, middle + change)]
 
 
-def random_pairs(box: Box, change: Floats) -> list[Pair]:
-    """Return pairs anywhere in the box that differ by `change` or by a part of it.
+def random_pairs(box: Box, reach: Reach) -> list[Pair]:
+    """Return pairs anywhere in the box, in random directions: far apart, or by a part of that.
 
     They are random, so that no mechanism is private just where an audit looks, and drawn from a
     public seed, so that an audit can be repeated.
 
     Examples
     --------
-    >>> pairs = random_pairs(Box(0, 8), np.array([2.0]))
-    >>> len(pairs), all(0 <= s < t <= 8 and t - s <= 2 for s, t in pairs)
+    >>> from inbounds.sensitivity import L2
+    >>> pairs = random_pairs(Box(0, 8), L2(2).within(np.array([8.0])))
+    >>> len(pairs), all(0 <= s <= 8 and 0 <= t <= 8 and abs(t - s) <= 2 for s, t in pairs)
     (6, True)
     """
     rng = np.random.default_rng(_SEED)
-    lower, upper = np.asarray(box.lower), np.asarray(box.upper)
     pairs: list[Pair] = []
     for part in (*rng.uniform(0.05, 1.0, RANDOM // 2), *[1.0] * (RANDOM - RANDOM // 2)):
-        moved = (part * change).reshape(lower.shape)
-        start = lower + rng.uniform(size=lower.shape) * (upper - lower - moved)
-        pairs.append((start, np.minimum(start + moved, upper)))
+        signs = rng.choice([-1.0, 1.0], box.dimension)
+        if abs(signs.sum()) == box.dimension > 1:  # the diagonal is tried anyhow
+            signs[rng.integers(box.dimension)] *= -1
+        spread = box.widths * rng.uniform(0.2, 1.0, box.dimension)
+        pairs.append(_placed(box, part * signs * largest_change(spread, reach), rng))
     return pairs
+
+
+def axis_pairs(box: Box, reach: Reach) -> list[Pair]:
+    """Return pairs that differ in one coordinate, as far as is allowed; of many boxes' some.
+
+    Examples
+    --------
+    >>> from inbounds.sensitivity import L2
+    >>> pairs = axis_pairs(Box([0, 0], [8, 8]), L2(2).within(np.array([8.0, 8.0])))
+    >>> [abs(t - s).round(6).tolist() for s, t in pairs]
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+    rng = np.random.default_rng(_SEED)
+    axes = np.sort(rng.permutation(box.dimension)[:AXES])
+    farthest = np.minimum(reach.caps, reach.radius)
+    return [_placed(box, np.eye(1, box.dimension, axis)[0] * farthest, rng) for axis in axes]
+
+
+def _placed(box: Box, change: Floats, rng: np.random.Generator) -> Pair:
+    """Return two values that differ by a change, somewhere in the box."""
+    lower, upper = np.asarray(box.lower), np.asarray(box.upper)
+    change = change.reshape(lower.shape)
+    low, high = lower - np.minimum(change, 0), upper - np.maximum(change, 0)
+    start = np.clip(low + rng.uniform(size=lower.shape) * (high - low), lower, upper)
+    return start, np.clip(start + change, lower, upper)
 
 
 def largest_change(widths: Floats, reach: Reach) -> Floats:

@@ -166,6 +166,54 @@ def test_an_audit_says_what_was_tried():
     assert chosen.tried.startswith("the pair that was given")
 
 
+class Shaped:
+    """Outputs of a box by a function of arrays."""
+
+    def __init__(self, answer, size=2, sensitivity=None):
+        self.domain = ib.Box([0] * size, [1] * size)
+        self.sensitivity = ib.L2(1) if sensitivity is None else sensitivity
+        self.epsilon = 1.0
+        self.release = answer
+
+
+NOISE = np.random.default_rng(31)
+
+
+def hidden(values):
+    return values + NOISE.laplace(0, 1e3, values.shape)
+
+
+def test_what_a_box_was_looked_at_for_is_said():
+    result = audit(Shaped(hidden), releases=2000)
+    assert result.tried == (
+        "pairs at both ends and in the middle and 6 random pairs in random directions and 2 pairs "
+        "that differ in one coordinate, the same in every audit; weighted sums of the coordinates, "
+        "by direction and by Fisher's discriminant, and coordinates alone, below, above and near a "
+        "threshold"
+    )
+    own = audit(ib.ClampedLaplace(ib.Box([0, 0], [1, 1]), 1, scale=1.0), releases=2000)
+    assert own.tried == (
+        "pairs at both ends and in the middle; weighted sums of the coordinates below, above and "
+        "near a threshold"
+    )
+
+
+def test_a_class_derived_from_ours_is_not_believed_to_be_ours():
+    class Derived(ib.BoundedGaussian):
+        def release(self, values, **_):
+            return np.stack([values[..., 0], hidden(values[..., 1])], -1)
+
+    mechanism = Derived.calibrated(ib.Box([0, 0], [1, 1]), 1, epsilon=1.0)
+    result = audit(mechanism, releases=4000)
+    assert not result.passed
+    assert result.certificate_epsilon is None
+
+
+def test_a_class_is_not_audited_in_place_of_its_instance():
+    with pytest.raises(ArgumentTypeError, match=r"got the class Randomised\w+\.\nHint: give an"):
+        audit(RandomisedResponse, **CLAIM)
+
+
 def test_a_function_is_asked_one_value_at_a_time():
     mechanism = RandomisedResponse(2.0)
     result = audit(mechanism.one, releases=20_000, **CLAIM)

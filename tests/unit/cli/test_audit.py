@@ -87,6 +87,38 @@ def test_a_function_that_breaks_down_is_not_refuted(functions, tmp_path, code):
         assert "41" not in result.stderr
 
 
+def test_an_error_of_the_function_is_told_with_its_place(functions, tmp_path):
+    (tmp_path / "raises.py").write_text("import math\ndef f(value):\n    return math.sqrt(-4711)\n")
+    result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "raises:f")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: --function raised ValueError (raises.py, line 3). "
+        "Nothing was found out about raises:f.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "output", ["float('nan')", "None", "'4711'", "[1, 2]", "float('inf')", "1j"]
+)
+def test_outputs_that_are_no_numbers_are_a_breakdown(functions, tmp_path, output):
+    module = f"gives_{abs(hash(output))}"
+    (tmp_path / f"{module}.py").write_text(f"def f(value): return {output}\n")
+    result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", f"{module}:f")
+    assert result.exit_code == 1
+    assert "--function: the mechanism must" in result.stderr
+    assert "4711" not in result.stderr
+
+
+def test_of_a_class_an_instance_is_asked_for(functions):
+    result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "my_noise:Harmless")
+    assert result.exit_code == 2
+    assert "--function must be an object, got the class Harmless." in result.stderr
+    assert "Hint: give an instance" in result.stderr
+    result = audit(*UNIT, "--epsilon", "1", "--function", "math:pi")
+    assert result.exit_code == 2
+    assert "--function must have a method release(values), or be a function." in result.stderr
+
+
 def test_an_object_with_a_release_method_can_be_named(functions):
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "my_noise:harmless")
     assert result.exit_code == 0

@@ -15,6 +15,7 @@ from inbounds.numerics.event import (
     chance_upper_bound,
     epsilon_lower_bound,
     project,
+    readings,
 )
 
 LOOSE = {"confidence": 0.95, "delta": 0.0}
@@ -119,6 +120,31 @@ def test_caution_is_that_of_the_test_and_three_standard_errors_more():
     assert caution(0.9, 1, 10**9) == pytest.approx(0.9973, abs=1e-4)
     assert caution(0.6827, 100, 100) == pytest.approx(1 - 6.33e-5, abs=1e-6)  # four
     assert caution(0.9545, 25, 100) == pytest.approx(1 - 6.33e-5, abs=1e-6)
+
+
+def test_samples_are_read_along_a_direction_by_coordinate_and_by_fisher():
+    rng = np.random.default_rng(8)
+    shared = rng.normal(scale=1e3, size=(2, 500, 1))
+    first, second = np.array([0.0, 0.5]) + shared[0], np.array([1.0, 0.5]) + shared[1]
+    direction, one, other, fisher = readings(first, second, (1.0, 0.0))
+    assert (direction, one, other) == ((1, 0), (1, 0), (0, 1))
+    apart = project(first, fisher), project(second, fisher)
+    assert np.ptp(apart[0]) + np.ptp(apart[1]) < 0.1 * abs(apart[0].mean() - apart[1].mean())
+
+
+def test_of_many_coordinates_those_that_differ_are_read_alone():
+    rng = np.random.default_rng(9)
+    first, second = rng.normal(size=(2, 300, 40))
+    second[:, 23] += 2
+    ways = readings(first, second, (1.0,) * 40)
+    assert len(ways) == 10
+    assert any(way[23] == 1 and sum(way) == 1 for way in ways)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e300])
+def test_samples_without_a_covariance_are_read_otherwise(scale):
+    first = scale * np.random.default_rng(2).normal(size=(50, 2))
+    assert len(readings(first, first.copy(), (1.0, 1.0))) == 3
 
 
 STEPS = np.linspace(0, 1, 20_001)

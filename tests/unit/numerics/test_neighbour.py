@@ -5,7 +5,15 @@ import pytest
 
 from inbounds import L1, L2, Box, LInf, PerCoordinate
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.numerics.neighbour import candidates, check_pair, largest_change
+from inbounds.numerics.neighbour import (
+    AXES,
+    RANDOM,
+    axis_pairs,
+    candidates,
+    check_pair,
+    largest_change,
+    random_pairs,
+)
 
 
 def plain(pairs):
@@ -40,6 +48,33 @@ def test_the_change_is_allowed_and_no_larger_one_along_the_diagonal_is(sensitivi
         assert reach.radius * (1 - 1e-9) < size <= reach.radius
     free = change < reach.caps
     assert np.ptp((change / widths)[free]) == 0 if free.any() else True
+
+
+@pytest.mark.parametrize(
+    "sensitivity",
+    [L1(3), L2(3), LInf(2), PerCoordinate([1, 9, 2]), L2(3) & PerCoordinate([1, 9, 2])],
+)
+def test_random_pairs_are_allowed_and_go_in_several_directions(sensitivity):
+    box = Box([0, -5, 2], [10, 0, 4])
+    reach = sensitivity.within(box.widths)
+    pairs = random_pairs(box, reach)
+    assert len(pairs) == RANDOM
+    for pair in pairs:
+        check_pair(pair, box, sensitivity)
+    signs = {tuple(np.sign(second - first)) for first, second in pairs}
+    assert len(signs) >= 3
+    assert not signs & {(1, 1, 1), (-1, -1, -1)}
+    for axis, pair in enumerate(axis_pairs(box, reach)):
+        first, second = check_pair(pair, box, sensitivity)
+        changed = np.abs(second - first)
+        assert np.flatnonzero(changed).tolist() == [axis]
+        assert changed[axis] == pytest.approx(min(reach.caps[axis], reach.radius))
+
+
+def test_of_many_coordinates_some_are_changed_alone():
+    box = Box([0] * 100, [1] * 100)
+    pairs = axis_pairs(box, L2(1).within(box.widths))
+    assert len({int(np.flatnonzero(s - t)[0]) for s, t in pairs}) == len(pairs) == AXES
 
 
 def test_a_given_pair_is_read():
