@@ -40,7 +40,9 @@ def sums(frame: Any, statistic: Any, by: str | None = None, **options: Any) -> A
     spy = Spy()
     groups = None if by is None else TOWNS
     summarize(frame, statistic, by, groups, rho=1.0, ledger=spy, dataset="d", **options)
-    return spy.value * options.get("size", len(nw.from_native(frame).lazy().collect()))
+    if "size" in options:
+        return spy.value * options["size"]
+    return spy.value * len(nw.from_native(frame).lazy().collect())
 
 
 def travellers(first: str) -> Table:

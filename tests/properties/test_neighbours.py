@@ -69,11 +69,12 @@ def exact(frame: Any, request: Request, tables: int) -> list[Sums]:
     if tables > 1:
         groups = tuple((i, *group) for i in range(tables) for group in request.groups)
         wide = dataclasses.replace(request, by=("table", *request.by), groups=groups)
-    table = open_table(frame, wide)
-    _, table = checked(table, wide.columns, wide.person, wide.nulls)
-    asked_for = moments(wide.statistics, sizes_public=request.sizes_public)
+    opened = open_table(frame, wide)
+    ours = opened.request
+    _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
+    asked_for = moments(ours.statistics, sizes_public=request.sizes_public)
     found = sums(
-        table, asked_for, by=wide.by, groups=wide.groups, person=wide.person, rows=wide.rows
+        table, asked_for, by=ours.by, groups=ours.groups, person=ours.person, rows=ours.rows
     )
     each = len(request.groups)
     return [found[i * each : (i + 1) * each] for i in range(tables)]

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentTypeError
-from inbounds.frames.key import check_person, places, with_plain_keys
+from inbounds.frames.key import places, with_plain_keys
+from inbounds.frames.value_type import check_person
 
 COLUMNS: dict[str, tuple[Any, list[Any]]] = {
     "strings": (pa.string(), ["", "a", "A", "a ", "a\0", "é", "e\u0301", "ß", "ss", "\U0001f600"]),
