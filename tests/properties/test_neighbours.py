@@ -24,7 +24,7 @@ from inbounds.frames.request import Request, check_request, open_table
 from inbounds.sensitivity import Reach
 
 from .neighbours import COLUMNS, Case, Row, draw_case
-from .storage import in_duckdb, in_spark, stored
+from .storage import in_duckdb, in_spark, renamed, stored
 
 CASES = int(os.environ.get("INBOUNDS_NEIGHBOUR_CASES", "10000"))
 SEED = int(os.environ.get("INBOUNDS_NEIGHBOUR_SEED", "0"))
@@ -63,12 +63,16 @@ def asked(case: Case) -> Request:
     )
 
 
-def exact(frame: Any, request: Request, tables: int) -> list[Sums]:
+def exact(
+    frame: Any, request: Request, tables: int, names: dict[str, str] | None = None
+) -> list[Sums]:
     """What is handed to the mechanism, before it is divided by the largest size of a group."""
     wide = request
     if tables > 1:
         groups = tuple((i, *group) for i in range(tables) for group in request.groups)
         wide = dataclasses.replace(request, by=("table", *request.by), groups=groups)
+    if names is not None:
+        wide, frame = wide.under(names), renamed(frame, names)
     opened = open_table(frame, wide)
     ours = opened.request
     _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
@@ -138,10 +142,11 @@ def run(engine: str, hold: Hold) -> int:
             continue  # only a public number of rows is asked for
         drawn = {name: int(rng.integers(1000)) for name in COLUMNS}
         frames = [
-            exact(hold(case.frame(version), case.kinds, drawn), request, tables)
+            exact(hold(case.frame(version), case.kinds, drawn), request, tables, case.names)
             for version in range(versions)
         ]
-        tried += check(case, request, frames, f"{engine} {case.kinds} {drawn} number {number}")
+        told = f"{engine} {case.kinds} {drawn} {case.names} number {number}"
+        tried += check(case, request, frames, told)
     print(f"{engine}: {tried} pairs of neighbours in {number} requests")  # noqa: T201
     return tried
 

@@ -18,6 +18,9 @@ with optional():
     import narwhals as nw
     from narwhals import dependencies
 
+_LEFT_CODED = ("halffloat", "float", "double", "string_view", "binary_view")
+"""Values of dictionaries that are refused: they equal themselves not always, or cannot be read."""
+
 
 def bound(frame: Any, used: Iterable[tuple[str, str]]) -> tuple[Table, dict[str, str]]:
     """Open a frame with the columns that are used, and return what each name is called there.
@@ -133,9 +136,9 @@ def _of_spark(frame: Any, places: list[int]) -> Any:
 
 
 def _is_decoded(kind: Any) -> bool:
-    """Whether an Arrow type is a dictionary that is read as a plain column; doubles stay codes."""
+    """Whether an Arrow type is a dictionary that can be read as a plain column."""
     is_dictionary = str(kind).startswith("dictionary<")
-    return is_dictionary and str(kind.value_type) not in ("halffloat", "float", "double")
+    return is_dictionary and str(kind.value_type) not in _LEFT_CODED
 
 
 def _decoded(column: Any) -> Any:
