@@ -204,7 +204,9 @@ def test_a_dot_in_a_name_of_spark_is_no_field_of_a_struct(spark: SparkSession) -
 def test_names_of_spark_are_no_programs(spark: SparkSession) -> None:
     names = ["explode(array(1, 2, 3)) --", "my col", "a`b", "who", "WHO", "same", "same"]
     columns = ", ".join(f"v{i} string" for i in range(len(names)))
-    frame = spark.createDataFrame([("x", "y", "z", "ann", str(i), "s", "t") for i in range(3)], columns)
+    frame = spark.createDataFrame(
+        [("x", "y", "z", "ann", str(i), "s", "t") for i in range(3)], columns
+    )
     frame = frame.toDF(*names)
     assert exact_request(frame, [count()]) == [[3]]
     assert exact_request(frame, [count()], person="who", by="a`b", groups=["z"]) == [[1]]

@@ -46,7 +46,13 @@ NAMES: list[dict[str, str]] = [
     {name: f"^{name}$" for name in COLUMNS},
     {"table": "*", "town": "select", "who": "my col", "x": 'a"b', "y": "a`b"},
     {"table": "#2", "town": "c1", "who": "c0", "x": "x0) --", "y": "unnest([1,2,3]) --"},
-    {"table": "`a.who`", "town": "key0", "who": "person ", "x": "explode(array(1, 2)) --", "y": " "},
+    {
+        "table": "`a.who`",
+        "town": "key0",
+        "who": "person ",
+        "x": "explode(array(1, 2)) --",
+        "y": " ",
+    },
 ]
 
 

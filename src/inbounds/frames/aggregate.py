@@ -66,7 +66,9 @@ def checked(
         if found[f"infinite{i}"]:
             raise _not_finite(called(name))
     if person is not None and found["nobody"]:
-        raise ArgumentError(f"column {called(person)!r} must have no nulls: each row is somebody's.")
+        raise ArgumentError(
+            f"column {called(person)!r} must have no nulls: each row is somebody's."
+        )
     if person is not None and found.get("no number"):
         raise _not_finite(called(person))
     if nulls == "skip":

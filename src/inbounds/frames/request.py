@@ -24,6 +24,7 @@ NAMES = ("statistic", "column", "bin_lower", "bin_upper")
 NUMBERS = ("value", "standard_error", "lower", "upper")
 """Columns of a summary that hold numbers."""
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The arguments of `summarize` that say what to work out and for which neighbours.
@@ -226,7 +227,9 @@ def _key(group: Any, *, alone: bool) -> Key:
     values = [group] if alone else [*group]
     if any(value.__hash__ is None for value in values):
         raise ArgumentTypeError("groups must be a list of values of the columns in by.")
-    return tuple(plain(value.item() if isinstance(value, np.generic) else value) for value in values)
+    return tuple(
+        plain(value.item() if isinstance(value, np.generic) else value) for value in values
+    )
 
 
 def _positive_integer(**labelled: object) -> int:

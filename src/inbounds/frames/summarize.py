@@ -151,7 +151,9 @@ def summarize(
     mechanism = _mechanism(found, request, largest, guarantee)
     middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
     trial = Released(mechanism, middle, found, largest)
-    quietly(lambda: _written(opened.table, request, trial))  # what it cannot hold is found out in time
+    quietly(
+        lambda: _written(opened.table, request, trial)
+    )  # what it cannot hold is found out in time
     if ledger is None:
         answers = mechanism.release(values)
     else:
