@@ -1,7 +1,7 @@
 """Attacks through the names of columns: an engine reads another column than the one that is meant.
 
-A dot is a field of a struct in Spark, a pattern is many columns in Polars, SQL in a name is run, and
-of two columns with one name any may be read. What is compared are the exact sums handed to the
+A dot is a field of a struct in Spark, a pattern is many columns in Polars, SQL in a name is run,
+and of two columns with one name any may be read. What is compared are the exact sums handed to the
 mechanism.
 """
 

@@ -287,12 +287,13 @@ def test_what_has_no_exact_equality_is_nobody(make: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Text, Text2, Bytes, Whole], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("hold", [pd.Series, pd.Categorical], ids=["objects", "categories"])
-def test_an_equality_that_values_bring_along_is_not_trusted(kind: Any, hold: Any) -> None:
-    """One person whose ids differ from each other if they are asked, and two who claim to be one."""
+def test_an_equality_that_values_bring_along_is_not_trusted(kind: Any) -> None:
+    """Ids of one person that differ if they are asked, or of two people that claim to be one."""
     one, other = (b"7", b"8") if kind is Bytes else ("7", "8")
-    values = np.array([kind(one), kind(one), kind(one), kind(other)], dtype=object)
-    column = hold(values) if hold is pd.Categorical else hold(values, dtype=object)
+    column = pd.Series([kind(one), kind(one), kind(one), kind(other)], dtype=object)
+    assert round(sums(pd.DataFrame({"who": column}), count(), id="who", size=10)[0]) == 2
+    if kind in (Text, Bytes):  # pandas takes the others for one category
+        column = pd.Series(pd.Categorical(column))
     assert round(sums(pd.DataFrame({"who": column}), count(), id="who", size=10)[0]) == 2
 
 

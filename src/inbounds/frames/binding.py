@@ -111,7 +111,7 @@ def _of_pandas(frame: Any, places: list[int]) -> Any:
     for i, place in enumerate(places):
         array = frame.iloc[:, place].array
         if _is_decoded(getattr(array.dtype, "pyarrow_dtype", None)):
-            array = type(array)(_decoded(dependencies.get_pyarrow().chunked_array([array])))
+            array = type(array)(_decoded(dependencies.get_pyarrow().array(array)))
         columns[own_name(i)] = array
     return dependencies.get_pandas().DataFrame(columns)
 
@@ -143,5 +143,5 @@ def _is_decoded(kind: Any) -> bool:
 
 def _decoded(column: Any) -> Any:
     """Write the values of a dictionary out; a null among them is then a null of the column."""
-    chunks = [chunk.dictionary_decode() for chunk in column.chunks]
+    chunks = [chunk.dictionary_decode() for chunk in getattr(column, "chunks", [column])]
     return dependencies.get_pyarrow().chunked_array(chunks, column.type.value_type)

@@ -74,21 +74,24 @@ def value_type(table: Table, name: str) -> tuple[type | None, str]:
     (<class 'int'>, 'categories of int64')
     """
     kind = table.collect_schema()[name]
-    if table.implementation.is_pandas():
-        series = table.to_native()[name]
-        if (categories := getattr(series, "cat", None)) is not None:
-            index = categories.categories
-            return _of_objects(index.tolist()), f"categories of {kind_of(index.dtype)}"
-        if series.dtype == object:
-            return _of_objects(series[series.notna()].tolist()), "objects of other or several types"
-        if isinstance(kind, nw.Unknown):
-            return None, kind_of(series.dtype)
+    if table.implementation.is_pandas() and not kind.is_numeric():
+        return _in_pandas(table.to_native()[name], kind)
     if table.implementation.is_pyarrow() and isinstance(kind, nw.Categorical):
         return None, "a dictionary of other values"
     if kind.is_integer() or kind.is_float():
         return (int if kind.is_integer() else float), kind_of(kind)
-    if _is_uuid(table, name):
-        return bytes, "UUID"
+    return (bytes, "UUID") if _is_uuid(table, name) else (_TYPES.get(type(kind)), kind_of(kind))
+
+
+def _in_pandas(series: Any, kind: Any) -> tuple[type | None, str]:
+    """Return the type of a column of pandas that holds no numbers, and what to call it."""
+    if (categories := getattr(series, "cat", None)) is not None:
+        index = categories.categories
+        return _of_objects(index.tolist()), f"categories of {kind_of(index.dtype)}"
+    if series.dtype == object:
+        return _of_objects(series[series.notna()].tolist()), "objects of other or several types"
+    if isinstance(kind, nw.Unknown | nw.Categorical):  # a dictionary that is not decoded
+        return None, kind_of(series.dtype)
     return _TYPES.get(type(kind)), kind_of(kind)
 
 

@@ -25,7 +25,7 @@ OBJECTS = [
 ]
 
 
-class Town(str, enum.Enum):
+class Town(enum.StrEnum):
     ROM = "Rom"
 
 
