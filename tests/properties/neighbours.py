@@ -44,7 +44,7 @@ NUMBERS: dict[str, list[Any]] = {
 NAMES: list[dict[str, str]] = [
     {name: f"a.{name}" for name in COLUMNS},
     {name: f"^{name}$" for name in COLUMNS},
-    {"table": "*", "town": "select", "who": "my col", "x": 'a"b', "y": "a`b"},
+    {"table": "count(*)", "town": "select", "who": "my col", "x": 'a"b', "y": "a`b"},
     {"table": "#2", "town": "c1", "who": "c0", "x": "x0) --", "y": "unnest([1,2,3]) --"},
     {
         "table": "`a.who`",
