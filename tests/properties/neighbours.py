@@ -42,7 +42,7 @@ NUMBERS: dict[str, list[Any]] = {
 # What columns may be called. Beside the first are a struct ``a`` with fields of the plain names in
 # engines that have structs, beside the others columns of the plain names: none of them is meant.
 NAMES: list[dict[str, str]] = [
-    {name: f"a.{name}" for name in COLUMNS},
+    {"table": "table", "town": "town", "who": "a.who", "x": "a.x", "y": "a.y"},
     {name: f"^{name}$" for name in COLUMNS},
     {"table": "count(*)", "town": "select", "who": "my col", "x": 'a"b', "y": "a`b"},
     {"table": "#2", "town": "c1", "who": "c0", "x": "x0) --", "y": "unnest([1,2,3]) --"},

@@ -279,20 +279,19 @@ def renamed(frame: Any, names: dict[str, str] | None) -> Any:
         return frame
     new = [names[name] for name in COLUMNS]
     if isinstance(frame, pd.DataFrame):
-        return frame.set_axis(new, axis=1).assign(**dict.fromkeys(COLUMNS, range(len(frame))))
+        beside = [name for name in COLUMNS if name not in new]
+        return frame.set_axis(new, axis=1).assign(**dict.fromkeys(beside, range(len(frame))))
     if isinstance(frame, pa.Table):
         rows = pa.array(map(str, range(len(frame))))
         struct = pa.StructArray.from_arrays([rows] * len(COLUMNS), names=list(COLUMNS))
         return frame.rename_columns(new).append_column("a", struct)
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         renamed = frame.rename(names).with_row_index("who")
-        return renamed.with_columns(pl.col("who").alias(name) for name in ("x", "town"))
+        return renamed.with_columns(pl.col("who").alias(name) for name in ("x", "y"))
     if isinstance(frame, duckdb.DuckDBPyRelation):
         quoted = ['"' + name.replace('"', '""') + '"' for name in new]
         listed = [f"#{i} AS {name}" for i, name in enumerate(quoted, 1)]
         fields = ", ".join(f"'{name}': uuid()::VARCHAR" for name in COLUMNS)
         return frame.project(", ".join([*listed, f"{{{fields}}} AS a"]))
-    fields = ", ".join(f"'{name}', uuid()" for name in ("table", "town", "who"))
-    numbers = ", ".join(f"'{name}', rand(1)" for name in ("x", "y"))
-    beside = frame.selectExpr("*", f"named_struct({fields}, {numbers}) AS a")
+    beside = frame.selectExpr("*", "named_struct('who', uuid(), 'x', rand(1), 'y', rand(1)) AS a")
     return beside.toDF(*new, "a")
