@@ -3,6 +3,8 @@
 Private inputs of the release are compared, not noisy answers: they must be equal to the last bit.
 """
 
+import io
+import logging
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -14,12 +16,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.aggregate import checked, sums
 from inbounds.frames.key import places, with_plain_keys
 from inbounds.frames.moment import moments
+from inbounds.frames.request import check_request, open_table
 from inbounds.frames.statistic import count, histogram, mean, total, variance
 from inbounds.frames.summarize import summarize
 
@@ -172,3 +177,59 @@ def test_spark_writes_keys_as_the_other_engines_do(spark: SparkSession) -> None:
         name: [known[name].get(value, 0) for value in values] for name, values in columns.items()
     }
     assert sorted(rows) == sorted(zip(*expected.values(), strict=True))
+
+
+def exact_request(frame: Any, statistics: Any, **options: Any) -> list[list[Fraction]]:
+    """What `summarize` hands to its mechanism, over the largest size of a group."""
+    plain = {"by": None, "groups": None, "adjacency": "add-remove", "rows": 1, "person": None}
+    plain |= {"size": 100, "nulls": "error"}
+    opened = open_table(frame, check_request(statistics=statistics, **(plain | options)))
+    ours = opened.request
+    _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
+    asked = moments(ours.statistics, sizes_public=False)
+    return sums(table, asked, by=ours.by, groups=ours.groups, person=ours.person)
+
+
+def test_a_dot_in_a_name_of_spark_is_no_field_of_a_struct(spark: SparkSession) -> None:
+    """Beside a struct whose field is spelled like the column, both as id, group and number."""
+    rows = [((f"r{i}", 9.0, "Ulm"), "ann", 1.0, "Rom") for i in range(6)]
+    kinds = "a struct<b: string, x: double, t: string>, `a.b` string, `a.x` double, `a.t` string"
+    frame = spark.createDataFrame(rows, kinds)
+    asked = [count(), histogram("a.x", [0, 5, 10])]
+    towns = {"by": "a.t", "groups": ["Rom", "Ulm"]}
+    assert exact_request(frame, asked, person="a.b", **towns) == [[1, 1, 0], [0, 0, 0]]
+    assert exact_request(frame, asked[:1], person=None) == [[6]]
+
+
+def test_names_of_spark_are_no_programs(spark: SparkSession) -> None:
+    names = ["explode(array(1, 2, 3)) --", "my col", "a`b", "who", "WHO", "same", "same"]
+    columns = ", ".join(f"v{i} string" for i in range(len(names)))
+    frame = spark.createDataFrame(
+        [("x", "y", "z", "ann", str(i), "s", "t") for i in range(3)], columns
+    )
+    frame = frame.toDF(*names)
+    assert exact_request(frame, [count()]) == [[3]]
+    assert exact_request(frame, [count()], person="who", by="a`b", groups=["z"]) == [[1]]
+    with pytest.raises(ArgumentError, match="id must name columns that the frame has once"):
+        exact_request(frame, [count()], person="same")
+
+
+def test_a_logger_of_spark_does_not_tell_what_failed(
+    spark: SparkSession,
+) -> None:
+    """PySpark prints the message of an error before it is raised."""
+    secret, told = "SECRET77x", io.StringIO()
+    handler = logging.StreamHandler(told)
+    frame = spark.createDataFrame([(secret,)], "age string")
+    broken = frame.selectExpr("CAST(age AS DOUBLE) AS age")
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger.addHandler(handler)
+    try:
+        with pytest.raises(ArgumentError, match="could not be evaluated"):
+            summarize(broken, mean("age", 0, 1), epsilon=1.0)
+        assert told.getvalue() == ""
+        with pytest.raises(PySparkException):  # the control is broken, and hears again
+            broken.collect()
+        assert secret in told.getvalue()
+    finally:
+        logger.removeHandler(handler)

@@ -39,6 +39,22 @@ NUMBERS: dict[str, list[Any]] = {
     "decimal": [Decimal("0.00"), Decimal("0.50"), Decimal("2.25"), Decimal("-7.00")],
 }
 
+# What columns may be called. Beside the first are a struct ``a`` with fields of the plain names in
+# engines that have structs, beside the others columns of the plain names: none of them is meant.
+NAMES: list[dict[str, str]] = [
+    {"table": "table", "town": "town", "who": "a.who", "x": "a.x", "y": "a.y"},
+    {name: f"^{name}$" for name in COLUMNS},
+    {"table": "count(*)", "town": "select", "who": "my col", "x": 'a"b', "y": "a`b"},
+    {"table": "#2", "town": "c1", "who": "c0", "x": "x0) --", "y": "unnest([1,2,3]) --"},
+    {
+        "table": "`a.who`",
+        "town": "key0",
+        "who": "person ",
+        "x": "explode(array(1, 2)) --",
+        "y": " ",
+    },
+]
+
 
 @dataclass
 class Case:
@@ -53,6 +69,7 @@ class Case:
     rows: int
     person: bool
     nulls: str
+    names: dict[str, str] | None  # of columns, where they are not the plain ones
 
     def frame(self, version: int) -> list[Row]:
         """Return a version of all tables one after another, each with people of its own."""
@@ -85,7 +102,8 @@ def draw_case(rng: np.random.Generator, tables: int, versions: int) -> Case:
     if adjacency == "add-remove":
         pairs = [(0, version) for version in range(1, versions)]
     groups = pick(rng, [None, towns, towns, some(rng, towns, 5)])
-    return Case(drawn, pairs, kinds, questions(rng), groups, adjacency, rows, person, nulls)
+    asked, names = questions(rng), pick(rng, [None, None, NAMES[0], *NAMES])
+    return Case(drawn, pairs, kinds, asked, groups, adjacency, rows, person, nulls, names)
 
 
 def draw_versions(

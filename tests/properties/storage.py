@@ -24,6 +24,34 @@ def appearance(values: list[Any], *, ordered: bool) -> pd.Categorical:
     return pd.Categorical(values, categories=pd.Index(seen(values), dtype=object), ordered=ordered)
 
 
+class Odd(str):
+    """A string that equals nothing but itself, if it is asked."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def odd(values: list[Any]) -> Any:
+    return pd.Series([value if value is None else Odd(value) for value in values], dtype=object)
+
+
+def as_objects(values: list[Any]) -> Any:
+    return pd.Series(values, dtype=object)
+
+
+def as_categories(values: list[Any]) -> Any:
+    return pd.Categorical(values)
+
+
+def encoded(kind: Any) -> Callable[[list[Any]], Any]:
+    return lambda values: pa.array(values, kind).dictionary_encode()
+
+
+def encoded_in_pandas(kind: Any) -> Callable[[list[Any]], Any]:
+    return lambda values: pd.arrays.ArrowExtensionArray(encoded(kind)(values))
+
+
 def pandas_type(kind: Any) -> Callable[[list[Any]], Any]:
     return lambda values: pd.array(values, dtype=kind)
 
@@ -108,6 +136,35 @@ STORAGE: dict[str, dict[str, list[Callable[[list[Any]], Any]]]] = {
         "bytes": [arrow_type(pa.binary())],
     },
 }
+# What keys may also be stored as, but no numbers that are summed.
+_CODED = {
+    "integer": [pa.int8(), pa.int64()],
+    "boolean": [pa.bool_()],
+    "date": [pa.date32()],
+    "decimal": [_DECIMAL],
+    "bytes": [pa.binary()],
+}
+KEY_STORAGE: dict[str, dict[str, list[Callable[[list[Any]], Any]]]] = {
+    "pandas": {
+        "text": [odd],
+        "float": [],
+        **{
+            kind: [
+                as_objects,
+                as_categories,
+                lambda values: appearance(values, ordered=True),
+                *map(encoded_in_pandas, inner),
+            ]
+            for kind, inner in _CODED.items()
+        },
+    },
+    "arrow": {
+        "text": [],
+        "float": [],
+        **{kind: [*map(encoded, inner)] for kind, inner in _CODED.items()},
+    },
+    "polars": {kind: [] for kind in STORAGE["polars"]},
+}
 SQL_TYPES: dict[str, dict[str, list[str]]] = {
     "duckdb": {
         "text": [
@@ -162,12 +219,17 @@ def _columns(table: list[Row]) -> dict[str, list[Any]]:
     return {name: [row[i] for row in table] for i, name in enumerate(COLUMNS)}
 
 
+def makers_of(family: str, kind: str, *, is_key: bool) -> list[Callable[[list[Any]], Any]]:
+    """What makes a column of an engine that holds its tables in memory."""
+    return [*STORAGE[family][kind], *(KEY_STORAGE[family][kind] if is_key else [])]
+
+
 def stored(engine: str, table: list[Row], kinds: dict[str, str], drawn: dict[str, int]) -> Any:
     """Hold a table in an engine; `drawn` says in which of its types, for each column."""
     family, _, lazy = engine.partition(" ")
     held = {}
     for name, values in _columns(table).items():
-        makers = STORAGE[family][kinds[name]]
+        makers = makers_of(family, kinds[name], is_key=name in ("table", "town", "who"))
         held[name] = makers[drawn[name] % len(makers)](values)
     if family == "pandas":
         return pd.DataFrame(held)
@@ -206,3 +268,30 @@ def in_spark(session: Any, table: list[Row], kinds: dict[str, str], drawn: dict[
         kind = types[drawn[name] % len(types)]
         cast.append(f"CAST(`{name}` AS {kind}) AS `{name}`")
     return session.createDataFrame(plain(table, kinds)).selectExpr(*cast)
+
+
+def renamed(frame: Any, names: dict[str, str] | None) -> Any:
+    """Call columns by other names, and put columns beside them that may be taken for them.
+
+    Those hold another value in each row: whoever reads them takes every row for a person's own.
+    """
+    if names is None:
+        return frame
+    new = [names[name] for name in COLUMNS]
+    if isinstance(frame, pd.DataFrame):
+        beside = [name for name in COLUMNS if name not in new]
+        return frame.set_axis(new, axis=1).assign(**dict.fromkeys(beside, range(len(frame))))
+    if isinstance(frame, pa.Table):
+        rows = pa.array(map(str, range(len(frame))))
+        struct = pa.StructArray.from_arrays([rows] * len(COLUMNS), names=list(COLUMNS))
+        return frame.rename_columns(new).append_column("a", struct)
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        renamed = frame.rename(names).with_row_index("who")
+        return renamed.with_columns(pl.col("who").alias(name) for name in ("x", "y"))
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        quoted = ['"' + name.replace('"', '""') + '"' for name in new]
+        listed = [f"#{i} AS {name}" for i, name in enumerate(quoted, 1)]
+        fields = ", ".join(f"'{name}': uuid()::VARCHAR" for name in COLUMNS)
+        return frame.project(", ".join([*listed, f"{{{fields}}} AS a"]))
+    beside = frame.selectExpr("*", "named_struct('who', uuid(), 'x', rand(1), 'y', rand(1)) AS a")
+    return beside.toDF(*new, "a")

@@ -24,7 +24,7 @@ from inbounds.frames.request import Request, check_request, open_table
 from inbounds.sensitivity import Reach
 
 from .neighbours import COLUMNS, Case, Row, draw_case
-from .storage import in_duckdb, in_spark, stored
+from .storage import in_duckdb, in_spark, renamed, stored
 
 CASES = int(os.environ.get("INBOUNDS_NEIGHBOUR_CASES", "10000"))
 SEED = int(os.environ.get("INBOUNDS_NEIGHBOUR_SEED", "0"))
@@ -63,17 +63,22 @@ def asked(case: Case) -> Request:
     )
 
 
-def exact(frame: Any, request: Request, tables: int) -> list[Sums]:
+def exact(
+    frame: Any, request: Request, tables: int, names: dict[str, str] | None = None
+) -> list[Sums]:
     """What is handed to the mechanism, before it is divided by the largest size of a group."""
     wide = request
     if tables > 1:
         groups = tuple((i, *group) for i in range(tables) for group in request.groups)
         wide = dataclasses.replace(request, by=("table", *request.by), groups=groups)
-    table = open_table(frame, wide)
-    _, table = checked(table, wide.columns, wide.person, wide.nulls)
-    asked_for = moments(wide.statistics, sizes_public=request.sizes_public)
+    if names is not None:
+        wide, frame = wide.under(names), renamed(frame, names)
+    opened = open_table(frame, wide)
+    ours = opened.request
+    _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
+    asked_for = moments(ours.statistics, sizes_public=request.sizes_public)
     found = sums(
-        table, asked_for, by=wide.by, groups=wide.groups, person=wide.person, rows=wide.rows
+        table, asked_for, by=ours.by, groups=ours.groups, person=ours.person, rows=ours.rows
     )
     each = len(request.groups)
     return [found[i * each : (i + 1) * each] for i in range(tables)]
@@ -137,10 +142,11 @@ def run(engine: str, hold: Hold) -> int:
             continue  # only a public number of rows is asked for
         drawn = {name: int(rng.integers(1000)) for name in COLUMNS}
         frames = [
-            exact(hold(case.frame(version), case.kinds, drawn), request, tables)
+            exact(hold(case.frame(version), case.kinds, drawn), request, tables, case.names)
             for version in range(versions)
         ]
-        tried += check(case, request, frames, f"{engine} {case.kinds} {drawn} number {number}")
+        told = f"{engine} {case.kinds} {drawn} {case.names} number {number}"
+        tried += check(case, request, frames, told)
     print(f"{engine}: {tried} pairs of neighbours in {number} requests")  # noqa: T201
     return tried
 

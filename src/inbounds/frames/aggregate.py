@@ -6,7 +6,7 @@ docs/proofs/statistics.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -24,9 +24,20 @@ Nulls = Literal["error", "skip"]
 
 
 def checked(
-    table: Table, numbers: Iterable[str], person: str | None, nulls: Nulls
+    table: Table,
+    numbers: Iterable[str],
+    person: str | None,
+    nulls: Nulls,
+    called: Callable[[str], str] = str,
 ) -> tuple[int, Table]:
     """Return the number of rows, and the table without the rows that `nulls` leaves out.
+
+    Parameters
+    ----------
+    table, numbers, person, nulls
+        Its columns, by their names in the table, and what to do with nulls in `numbers`.
+    called
+        What errors call a column.
 
     Examples
     --------
@@ -51,13 +62,15 @@ def checked(
     for i, name in enumerate(names):
         if found[f"null{i}"] and nulls == "error":
             hint = 'Hint: nulls="skip" leaves such rows out.'
-            raise ArgumentError(f"column {name!r} must have no nulls.\n{hint}")
+            raise ArgumentError(f"column {called(name)!r} must have no nulls.\n{hint}")
         if found[f"infinite{i}"]:
-            raise ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
-    if found.get("nobody"):
-        raise ArgumentError(f"column {person!r} must have no nulls: each row is somebody's.")
-    if found.get("no number"):
-        raise ArgumentError(f"column {person!r} must be finite, without NaN and infinities.")
+            raise _not_finite(called(name))
+    if person is not None and found["nobody"]:
+        raise ArgumentError(
+            f"column {called(person)!r} must have no nulls: each row is somebody's."
+        )
+    if person is not None and found.get("no number"):
+        raise _not_finite(called(person))
     if nulls == "skip":
         for name in names:
             table = table.filter(~nw.col(name).is_null())
@@ -78,7 +91,8 @@ def sums(
     Parameters
     ----------
     table
-        Without nulls in the columns of the moments.
+        Without nulls in the columns of the moments. Names are those of its columns: for a user's
+        frame, ours of `inbounds.frames.binding`.
     by, groups
         Rows whose `by` columns are not one of `groups` are left out.
     person, rows
@@ -139,6 +153,10 @@ def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
         ((nw.col("place") - back) * (2.0 * rows) / own + 1.0) / 2.0 for back in (0.0, 1.0)
     )
     return table.filter(here.floor() > before.floor())
+
+
+def _not_finite(name: str) -> ArgumentError:
+    return ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
 
 
 def _picked(

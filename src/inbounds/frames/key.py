@@ -10,23 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentTypeError
-from inbounds.frames.column import kind_of
 from inbounds.frames.fixed_point import Table
+from inbounds.frames.value_type import plain
 
 with optional():
     import narwhals as nw
 
 Places = Mapping[Any, int]
-
-_EXACT = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date, nw.Decimal, nw.Binary)
-_PLAIN = (str, int, bool, date, Decimal, bytes)  # Python's equality of these is exact
 
 # How bytes of a value, a literal of bytes, and its place in a list are written in SQL.
 _SQL = {
@@ -71,44 +66,14 @@ def with_plain_keys(table: Table, listed: Mapping[str, Places], person: str | No
             table = table.with_columns(without_signed_zero(person))
         if kind.is_float() or kind.is_integer():
             person = None  # every engine's equality of these is exact
+    if not listed and person is None:
+        return table
     implementation = table.implementation
     if implementation.is_pandas():
         return _in_pandas(table, listed, person)
     if implementation.is_duckdb() or implementation.is_spark_like():
         return _in_sql(table, listed, person)
     return _in_arrow_memory(table, listed, person)
-
-
-def check_person(table: Table, name: str) -> None:
-    """Refuse a column of people whose values have no equality that is the same in every engine.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> check_person(nw.from_native(pl.DataFrame({"who": [[1]]})), "who")
-    Traceback (most recent call last):
-    inbounds.errors.ArgumentTypeError: column 'who' must hold strings, numbers, booleans, dates or
-    bytes to tell people apart, got List.
-    Hint: cast it to strings first.
-    """
-    kind = table.collect_schema()[name]
-    got = None
-    if not (
-        kind.is_integer() or kind.is_float() or isinstance(kind, _EXACT) or _is_uuid(table, name)
-    ):
-        got = kind_of(kind)
-    elif not kind.is_numeric() and table.implementation.is_pandas():
-        _, values = _distinct(table.to_native()[name].dropna())
-        kinds = {str if isinstance(value, str) else type(value) for value in values}
-        got = None if len(kinds) < 2 and kinds <= {*_PLAIN} else "values of other or several types"
-    elif table.implementation.is_pyarrow() and isinstance(kind, nw.Categorical):
-        inner = table.select(name).to_native().schema[0].type.value_type
-        got = f"a dictionary of {inner}" if str(inner) in ("halffloat", "float", "double") else None
-    if got is not None:
-        raise ArgumentTypeError(
-            f"column {name!r} must hold strings, numbers, booleans, dates or bytes to tell people "
-            f"apart, got {got}.\nHint: cast it to strings first."
-        )
 
 
 def without_signed_zero(name: str) -> nw.Expr:
@@ -145,7 +110,7 @@ def _in_sql(table: Table, listed: Mapping[str, Places], person: str | None) -> T
 
 def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
     """Have Polars or PyArrow compare strings, which they do by bytes; categories are decoded."""
-    plain = [
+    written = [
         nw.col(name)
         .cast(nw.String())
         .replace_strict(
@@ -158,33 +123,36 @@ def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | N
         for name, known in listed.items()
     ]
     if person is not None and table.collect_schema()[person] != nw.Binary:
-        plain.append(nw.col(person).cast(nw.String()))
-    return table.with_columns(*plain) if plain else table
+        written.append(nw.col(person).cast(nw.String()))
+    return table.with_columns(*written) if written else table
 
 
 def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
     """Look values up in Python: a column of objects may hold anything, and in any encoding."""
     frame = table.to_native().reset_index(drop=True)
-    plain = {}
+    keys = {}
     for name, known in listed.items():
         codes, values = _distinct(frame[name])
-        found = np.array([known.get(value, 0) for value in values] + [0], np.int64)
-        plain[name] = found[codes]
+        typed = {(type(value), value): place for value, place in known.items()}
+        found = np.array([typed.get(value, 0) for value in values] + [0], np.int64)
+        keys[name] = found[codes]
     if person is not None:
         codes, _ = _distinct(frame[person])
-        plain[person] = codes + 1
-    return cast("Table", nw.from_native(frame.assign(**plain)))
+        keys[person] = codes + 1
+    return cast("Table", nw.from_native(frame.assign(**keys)))
 
 
-def _distinct(series: Any) -> tuple[Any, list[Any]]:
+def _distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:
     """Return the distinct values of a column, and for each row the place of its value, -1 if none.
 
-    By Python's equality, not by that of pandas' hash tables, which differ by type and version.
+    By Python's equality of plain values of one type, not by that of pandas' hash tables, which
+    differ by type and version, nor by one that a value brings along.
     """
     rows = getattr(series, "cat", None)
-    values = series.tolist() if rows is None else rows.categories.tolist()
-    seen: dict[Any, int] = {}
-    codes = np.array([seen.setdefault(value, len(seen)) for value in values] + [-1], np.int64)
+    values = map(plain, series.tolist() if rows is None else rows.categories.tolist())
+    seen: dict[tuple[type, Any], int] = {}
+    places = [seen.setdefault((type(value), value), len(seen)) for value in values]
+    codes = np.array([*places, -1], np.int64)
     if rows is None:
         return codes[:-1], list(seen)
     return codes[rows.codes.to_numpy()], list(seen)
@@ -195,11 +163,3 @@ def _text(value: Any) -> bytes:
     if isinstance(value, bool):
         return b"true" if value else b"false"
     return (value.isoformat() if isinstance(value, date) else str(value)).encode()
-
-
-def _is_uuid(table: Table, name: str) -> bool:
-    """Whether a column is one of DuckDB's UUIDs, which narwhals does not know."""
-    native = table.to_native()
-    return (
-        table.implementation.is_duckdb() and str(native.types[native.columns.index(name)]) == "UUID"
-    )

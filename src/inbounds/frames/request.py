@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.aggregate import Key, Nulls
+from inbounds.frames.binding import bound
 from inbounds.frames.column import kind_of
 from inbounds.frames.fixed_point import Table
-from inbounds.frames.key import check_person
 from inbounds.frames.moment import Adjacency
 from inbounds.frames.statistic import Statistic
-
-with optional():
-    import narwhals as nw
+from inbounds.frames.value_type import check_keys, check_person, plain
 
 NAMES = ("statistic", "column", "bin_lower", "bin_upper")
 """Columns of a summary that say what a row is about."""
 
 NUMBERS = ("value", "standard_error", "lower", "upper")
 """Columns of a summary that hold numbers."""
-
-_ENGINES = tuple(
-    nw.Implementation[name]
-    for name in ("PANDAS", "POLARS", "PYARROW", "DUCKDB", "PYSPARK", "PYSPARK_CONNECT")
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +57,37 @@ class Request:
     def columns(self) -> list[str]:
         """The columns that statistics are about."""
         return [statistic.column for statistic in self.statistics if statistic.column]
+
+    def under(self, called: Mapping[str, str]) -> Request:
+        """Return the same request of a table whose columns have other names."""
+        return replace(
+            self,
+            statistics=tuple(
+                replace(one, column=called[one.column]) if one.column else one
+                for one in self.statistics
+            ),
+            by=tuple(called[name] for name in self.by),
+            person=None if self.person is None else called[self.person],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A frame that was opened, with the columns that are used, under names of our own.
+
+    Attributes
+    ----------
+    table
+        Those columns.
+    request
+        What is asked for, under the same names.
+    called
+        What the user calls a column.
+    """
+
+    table: Table
+    request: Request
+    called: Mapping[str, str]
 
 
 def check_request(
@@ -114,7 +136,7 @@ def check_request(
     return request
 
 
-def open_table(frame: Any, request: Request) -> Table:
+def open_table(frame: Any, request: Request) -> Opened:
     """Open a frame, and check that the columns that are used are there and of fitting types.
 
     Examples
@@ -122,65 +144,32 @@ def open_table(frame: Any, request: Request) -> Table:
     >>> import pandas as pd
     >>> from inbounds.frames.statistic import mean
     >>> plain = {"adjacency": "replace", "rows": 1, "person": None, "size": None, "nulls": "error"}
-    >>> asked = [mean("age", 0, 120)]
+    >>> asked = [mean("my age", 0, 120)]
     >>> request = check_request(statistics=asked, by=None, groups=None, **plain)
-    >>> open_table(pd.DataFrame({"age": [17]}), request).columns
-    ['age']
+    >>> opened = open_table(pd.DataFrame({"town": ["Ulm"], "my age": [17]}), request)
+    >>> opened.table.columns, opened.request.statistics
+    (['c0'], (mean('c0', 0, 120),))
     """
-    opened = nw.from_native(frame, pass_through=True)
-    known = isinstance(opened, nw.DataFrame | nw.LazyFrame)
-    if not known or opened.implementation not in _ENGINES:
-        raise ArgumentTypeError.must_be(
-            "frame",
-            "a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a PySpark data "
-            "frame",
-            got=type(frame).__name__,
-        )
-    table = cast("Table", opened)
-    schema = table.collect_schema()
     person = [] if request.person is None else [request.person]
-    used = {"statistics": request.columns, "by": request.by, "id": person}
-    for argument, names in used.items():
-        for name in names:
-            if name not in schema:
-                raise ArgumentError.must(argument, "name columns of the frame", got=repr(name))
-            if table.implementation.is_duckdb():
-                _refuse_alike(argument, name, schema)
+    used = [
+        *(("statistics", name) for name in request.columns),
+        *(("by", name) for name in request.by),
+        *(("id", name) for name in person),
+    ]
+    table, ours = bound(frame, used)
+    schema = table.collect_schema()
     for name in request.columns:
-        if not schema[name].is_numeric():
+        if not schema[ours[name]].is_numeric():
             raise ArgumentTypeError(
-                f"column {name!r} must hold numbers, got {kind_of(schema[name])}.\n"
+                f"column {name!r} must hold numbers, got {kind_of(schema[ours[name]])}.\n"
                 "Hint: cast it to integers or floats first."
             )
     for i, name in enumerate(request.by):
-        _check_keys(name, schema[name], [key[i] for key in request.groups])
+        check_keys(table, ours[name], name, [key[i] for key in request.groups])
     for name in person:
-        check_person(table, name)
-    return table
-
-
-def _refuse_alike(argument: str, name: str, names: Iterable[str]) -> None:
-    """Refuse a name that differs from another in case only: DuckDB would take either."""
-    if sum(other.casefold() == name.casefold() for other in names) > 1:
-        raise ArgumentError.must(
-            argument, "name columns that differ from others by more than case", got=repr(name)
-        )
-
-
-def _check_keys(name: str, kind: Any, values: list[Any]) -> None:
-    """Refuse values that a column cannot have: they would silently match nothing."""
-    kinds: dict[Any, type] = {nw.Boolean: bool, nw.Date: date}
-    kinds |= dict.fromkeys((nw.String, nw.Categorical, nw.Enum), str)
-    fitting = int if kind.is_integer() else kinds.get(type(kind))
-    if fitting is None:
-        raise ArgumentTypeError(
-            f"column {name!r} must hold strings, whole numbers, booleans or dates to group by, "
-            f"got {kind_of(kind)}."
-        )
-    if any(type(value) is not fitting for value in values):
-        raise ArgumentTypeError.must(
-            "groups", f"list values of type {fitting.__name__} for column {name!r}"
-        )
+        check_person(table, ours[name], name)
+    called = {new: name for name, new in ours.items()}
+    return Opened(table=table, request=request.under(ours), called=called)
 
 
 def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
@@ -211,20 +200,39 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError.must(
             "by", "not be called like a column of the result", got=repr(taken[0])
         )
-    if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise ArgumentTypeError.must_be("groups", "a list of values of the columns in by")
-    listed = [(group,) if isinstance(by, str) else group for group in groups]
-    keys: tuple[Key, ...] = tuple(
-        tuple(value.item() if isinstance(value, np.generic) else value for value in group)
-        if isinstance(group, tuple | list)
-        else ()
-        for group in listed
-    )
+    keys = tuple(_key(group, alone=isinstance(by, str)) for group in _listed(groups))
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
         raise ArgumentError.must(
             "groups", "hold at least one group, none twice, each with one value per column in by"
         )
     return tuple(names), keys
+
+
+def _listed(groups: object) -> list[Any]:
+    """Read a list, an array, an index, a column, a range or keys of a dict: what has an order."""
+    if isinstance(groups, set | frozenset):
+        raise ArgumentTypeError(
+            "groups must be a list of values of the columns in by: a set has no order.\n"
+            "Hint: sorted(groups)"
+        )
+    if hasattr(groups, "to_pylist"):  # of Arrow, whose scalars are no plain values
+        return list(groups.to_pylist())
+    no_list = isinstance(groups, str | bytes | Mapping) or hasattr(groups, "columns")
+    if no_list or not isinstance(groups, Iterable):
+        raise ArgumentTypeError("groups must be a list of values of the columns in by.")
+    return list(groups)
+
+
+def _key(group: Any, *, alone: bool) -> Key:
+    """Return the values of a group; none where they are not listed."""
+    if not (alone or isinstance(group, tuple | list | np.ndarray)):
+        return ()
+    values = [group] if alone else [*group]
+    if any(value.__hash__ is None for value in values):
+        raise ArgumentTypeError("groups must be a list of values of the columns in by.")
+    return tuple(
+        plain(value.item() if isinstance(value, np.generic) else value) for value in values
+    )
 
 
 def _positive_integer(**labelled: object) -> int:

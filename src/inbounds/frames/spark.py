@@ -10,6 +10,7 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames import arrow
+from inbounds.frames.binding import own_name
 from inbounds.frames.column import Column, locate, number_type
 from inbounds.frames.order import random_keys
 
@@ -31,7 +32,8 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     """Return a data frame whose executors replace columns, batch by batch, whenever it is run.
 
     Nothing passes through the driver. Spark cannot look into the step, so no filter moves past it.
-    Metadata of fields is left out.
+    Metadata of fields is left out. Columns go in under names of our own, by their places: PySpark
+    would look them up by name, and a dot in a name is a field of a struct to it.
 
     Examples
     --------
@@ -42,6 +44,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     fields = list(_bare(frame.schema).fields)
     for i, column in places.items():
         fields[i] = _answer_field(column, fields[i])
+    frame = frame.toDF(*map(own_name, range(len(fields))))
     if not shuffle:
         return frame.mapInArrow(_answering(places), StructType(fields))
     key = f"inbounds_{secrets.token_hex(8)}"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
 from inbounds._entry import warn_if_weak
 from inbounds._extra import optional
-from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames import aggregate
 from inbounds.frames.aggregate import Nulls
 from inbounds.frames.estimate import Estimate, Released
 from inbounds.frames.fixed_point import Table
 from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
-from inbounds.frames.request import NAMES, NUMBERS, Request, check_request, open_table
+from inbounds.frames.request import NAMES, NUMBERS, Opened, Request, check_request, open_table
+from inbounds.frames.silence import quietly
 from inbounds.frames.statistic import Statistic
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -23,14 +26,12 @@ from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 with optional():
     import narwhals as nw
 
-Result = TypeVar("Result")
-
 
 def summarize(
     frame: Any,
     statistics: Sequence[Statistic] | Statistic,
     by: str | Sequence[str] | None = None,
-    groups: Sequence[Any] | None = None,
+    groups: Iterable[Any] | None = None,
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
@@ -56,7 +57,9 @@ def summarize(
         inbounds.frames.statistic.
     by, groups
         One or more columns that split the rows, and the values (or tuples of them) to tell
-        about, which must be public. Rows with other values, or none, count nowhere. Strings are
+        about, in a list, an array or anything else that has an order; they must be public. Rows
+        with other values, or none, count nowhere. Values are strings, whole numbers, booleans or
+        dates, and those of a categorical column are of the type of its categories. Strings are
         compared by their bytes, whatever the collation of a column.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
@@ -136,58 +139,51 @@ def summarize(
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
     if ledger is not None and not hasattr(ledger, "release"):
         raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
-    many, table = _quietly(lambda: _checked(frame, request))
+    many, opened = quietly(lambda: _checked(frame, request))
     largest = request.size or many  # without a size, the number of rows is public
     if not largest:
         raise ArgumentError.must("frame", "have at least one row")
     found = moments(request.statistics, sizes_public=request.sizes_public)
     if not found:  # a public number of rows is all that is asked for
-        return _written(frame, request, Released(None, np.empty((1, 0)), found, largest))
-    exact = _quietly(
-        lambda: aggregate.sums(
-            table, found, by=request.by, groups=request.groups, person=id, rows=request.rows
-        )
-    )
+        return _written(opened.table, request, Released(None, np.empty((1, 0)), found, largest))
+    exact = quietly(lambda: _sums(opened))
     values = np.array([float(one / largest) for group in exact for one in group])
     mechanism = _mechanism(found, request, largest, guarantee)
     middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
     trial = Released(mechanism, middle, found, largest)
-    _quietly(lambda: _written(frame, request, trial))  # what it cannot hold is found out in time
+    quietly(
+        lambda: _written(opened.table, request, trial)
+    )  # what it cannot hold is found out in time
     if ledger is None:
         answers = mechanism.release(values)
     else:
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         answers = ledger.release(mechanism, values, dataset=dataset, label=label)
     shaped = np.reshape(answers, (len(request.groups), -1))
-    return _written(frame, request, Released(mechanism, shaped, found, largest))
+    return _written(opened.table, request, Released(mechanism, shaped, found, largest))
 
 
-def _checked(frame: Any, request: Request) -> tuple[int, Table]:
+def _checked(frame: Any, request: Request) -> tuple[int, Opened]:
     """Return the number of rows, and the table of those that are used."""
-    table = open_table(frame, request)
-    return aggregate.checked(table, request.columns, request.person, request.nulls)
+    opened = open_table(frame, request)
+    ours = opened.request
+    many, table = aggregate.checked(
+        opened.table, ours.columns, ours.person, ours.nulls, opened.called.__getitem__
+    )
+    return many, replace(opened, table=table)
 
 
-def _quietly(work: Callable[[], Result]) -> Result:
-    """Do what runs an engine. Its messages may hold values, so they are dropped where it fails.
-
-    The error is raised after the engine's is gone: ``from None`` would keep it as the context.
-    """
-    failure: InBoundsError
-    try:
-        return work()
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except InBoundsError as error:
-        failure = error
-    except BaseException as error:  # a panic of Polars is no Exception
-        failure = ArgumentError(
-            f"frame could not be evaluated: its engine raised {type(error).__name__}.\n"
-            "Hint: its message may hold private values, so it is not shown; "
-            "evaluate the frame by itself, and check that the groups fit their columns."
-        )
-    failure.__cause__ = failure.__context__ = None
-    raise failure
+def _sums(opened: Opened) -> list[list[Fraction]]:
+    """Return the exact sums of each group."""
+    request = opened.request
+    return aggregate.sums(
+        opened.table,
+        moments(request.statistics, sizes_public=request.sizes_public),
+        by=request.by,
+        groups=request.groups,
+        person=request.person,
+        rows=request.rows,
+    )
 
 
 def _mechanism(
@@ -210,7 +206,7 @@ def _mechanism(
     return min(fitted, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
-def _written(frame: Any, request: Request, released: Released) -> Any:
+def _written(table: Table, request: Request, released: Released) -> Any:
     """Write estimates as a frame of the user's kind."""
     bins = any(statistic.kind == "histogram" for statistic in request.statistics)
     kept = [name for name in NAMES if bins or not name.startswith("bin")]
@@ -223,14 +219,14 @@ def _written(frame: Any, request: Request, released: Released) -> Any:
     ]
     names = (*request.by, *kept, *NUMBERS)
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    native = nw.from_native(frame)
-    if native.implementation.is_pyspark():
+    engine = table.implementation
+    if engine.is_pyspark():
         with optional():
             import pyarrow as pa  # noqa: PLC0415 - Spark's own way from Python needs it
 
-        return frame.sparkSession.createDataFrame(pa.table(columns))
-    eager = isinstance(native, nw.DataFrame) or native.implementation.is_polars()
-    backend = native.implementation if eager else "pyarrow"
+        return table.to_native().sparkSession.createDataFrame(pa.table(columns))
+    eager = isinstance(table, nw.DataFrame) or engine.is_polars()
+    backend = engine if eager else "pyarrow"
     return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
 
 

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -160,3 +161,58 @@ def test_numbers_of_numpy_are_numbers() -> None:
     request = asked(by="g", groups=list(np.arange(2)))
     assert [type(key[0]) for key in request.groups] == [int, int]
     assert asked(by="g", groups=range(2)).groups == request.groups
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ("a", "b"),
+        np.array(["a", "b"]),
+        np.array(["a", "b"], dtype=object),
+        pd.Index(["a", "b"]),
+        pd.Series(["a", "b"], index=[7, 7]),
+        pd.Categorical(["a", "b"]),
+        pl.Series(["a", "b"]),
+        pa.array(["a", "b"]),
+        pa.chunked_array([["a"], ["b"]]),
+        {"a": 1, "b": 2}.keys(),
+        (name for name in "ab"),
+    ],
+    ids=lambda groups: type(groups).__name__,
+)
+def test_groups_may_be_listed_by_anything_with_an_order(groups: Any) -> None:
+    request = asked(by="g", groups=groups)
+    assert request.groups == (("a",), ("b",))
+    assert all(type(value) is str for key in request.groups for value in key)
+
+
+def test_groups_of_several_columns_may_be_rows_of_an_array_or_an_index() -> None:
+    expected = (("a", 1), ("b", 2))
+    table = pd.DataFrame({"g": ["a", "b"], "h": [1, 2]})
+    for groups in (
+        table.to_numpy(),
+        pd.MultiIndex.from_frame(table),
+        table.itertuples(index=False),
+    ):
+        assert asked(by=["g", "h"], groups=groups).groups == expected
+
+
+def test_a_set_has_no_order() -> None:
+    for groups in ({"a", "b"}, frozenset("ab")):
+        with pytest.raises(ArgumentTypeError, match="a set has no order"):
+            asked(by="g", groups=groups)
+
+
+@pytest.mark.parametrize(
+    "groups", ["ab", b"ab", {"a": 1}, pd.DataFrame({"g": ["a"]}), 7, [["a"]], pa.table({"g": [1]})]
+)
+def test_what_lists_no_values_is_refused(groups: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="groups must be a list of values"):
+        asked(by="g", groups=groups)
+
+
+def test_a_request_can_be_made_of_a_table_with_other_names() -> None:
+    request = asked(by="g", groups=["a"], person="who", size=3)
+    ours = request.under({"age": "c0", "g": "c1", "who": "c2"})
+    assert (ours.columns, ours.by, ours.person, ours.groups) == (["c0"], ("c1",), "c2", (("a",),))
+    assert asked(statistics=count()).under({}).statistics == (count(),)

@@ -1,0 +1,72 @@
+"""Running an engine so that nothing it says in this process is heard: its messages hold values."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from inbounds.errors import ArgumentError, InBoundsError
+
+Result = TypeVar("Result")
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark's, of failed queries
+
+
+def quietly(work: Callable[[], Result]) -> Result:
+    """Do what runs an engine. Its messages may hold values, so they are dropped where it fails.
+
+    The error is raised after the engine's is gone: ``from None`` would keep it as the context.
+
+    Examples
+    --------
+    >>> quietly(lambda: 1 / 0)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: frame could not be evaluated: its engine raised
+    ZeroDivisionError.
+    Hint: its message may hold private values, so it is not shown; evaluate the frame by itself,
+    and check that the groups fit their columns.
+    """
+    failure: InBoundsError
+    try:
+        with _unheard():
+            return work()
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except InBoundsError as error:
+        failure = error
+    except BaseException as error:  # a panic of Polars is no Exception
+        failure = ArgumentError(
+            f"frame could not be evaluated: its engine raised {type(error).__name__}.\n"
+            "Hint: its message may hold private values, so it is not shown; "
+            "evaluate the frame by itself, and check that the groups fit their columns."
+        )
+    failure.__cause__ = failure.__context__ = None
+    raise failure
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Drop what this thread tells the loggers of PySpark, which print the message of an error."""
+    here = threading.get_ident()
+
+    def is_elsewhere(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    loggers = _loggers()
+    for logger in loggers:
+        logger.addFilter(is_elsewhere)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_elsewhere)
+
+
+def _loggers() -> list[logging.Logger]:
+    """Return PySpark's loggers, made by its own class: it could not use plain ones of the name."""
+    module = sys.modules.get("pyspark.logger")  # whoever has a frame of Spark has loaded it
+    return [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]

@@ -1,0 +1,67 @@
+"""Whatever a column can be grouped by, its groups have as many rows as plain Python counts.
+
+A key that silently matches nothing would give zeros. Every type in which an engine holds strings,
+whole numbers, booleans or dates is tried, as categories and dictionaries too; the noise is next to
+none.
+"""
+
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from inbounds.frames.statistic import count
+from inbounds.frames.summarize import summarize
+
+from .neighbours import TOWNS, some
+from .storage import PLAIN, SQL_TYPES, makers_of, seen
+
+IN_MEMORY = [
+    (family, kind, place)
+    for family in ("pandas", "polars", "arrow")
+    for kind in TOWNS
+    for place in range(len(makers_of(family, kind, is_key=True)))
+]
+
+
+def drawn(kind: str, seed: int) -> tuple[list[Any], list[Any]]:
+    """Draw the values of rows, and groups that are listed: some of them, and in any order."""
+    rng = np.random.default_rng(seed)
+    pool = TOWNS[kind]
+    values = [pool[i] for i in rng.integers(0, len(pool), 60)]
+    return values, some(rng, pool, len(pool))
+
+
+def counts(frame: Any, groups: list[Any]) -> list[float]:
+    result = summarize(frame, count(), "town", groups, rho=1e12)
+    rows = nw.from_native(result).lazy().collect().rows(named=True)
+    assert [row["town"] for row in rows] == groups
+    return [round(row["value"]) for row in rows]
+
+
+@pytest.mark.parametrize(("family", "kind", "place"), IN_MEMORY)
+def test_groups_are_as_large_as_python_counts(family: str, kind: str, place: int) -> None:
+    values, groups = drawn(kind, place)
+    column = makers_of(family, kind, is_key=True)[place](values)
+    make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[family]
+    assert counts(make({"town": column}), groups) == [values.count(group) for group in groups]
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared"), [(kind, one) for kind in TOWNS for one in SQL_TYPES["duckdb"][kind]]
+)
+def test_groups_in_duckdb_are_as_large_as_python_counts(kind: str, declared: str) -> None:
+    values, groups = drawn(kind, len(declared))
+    if declared == "ENUM":
+        declared = "ENUM (" + ", ".join(f"'{value}'" for value in seen(values)) + ")"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE visits (town {declared})")
+        connection.register("given", pa.table({"town": pa.array(values, PLAIN[kind])}))
+        connection.execute("INSERT INTO visits SELECT * FROM given")
+        found = counts(connection.sql("SELECT * FROM visits"), groups)
+    assert found == [values.count(group) for group in groups]
