@@ -60,7 +60,9 @@ class Budget(Amount):
             return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, ()))
         if self.delta is None:
             epsilon = mechanism.epsilon
-            return _pure(float(epsilon)) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
+            if not math.isfinite(epsilon):
+                return Cost.of(mechanism.loss())
+            return _pure(_check.charge(epsilon=epsilon))
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
         points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self._epsilon))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))

@@ -81,7 +81,11 @@ class Composition(Printed):
     @property
     def gdp(self) -> float:
         """Gaussian privacy of all releases together."""
-        return math.sqrt(self._total(lambda loss: loss.mu**2)) * _UP
+        most = max((loss.mu for loss, _ in self.losses), default=0.0)
+        if not 0 < most < math.inf:
+            return most
+        root = math.sqrt(self._total(lambda loss: (loss.mu / most) ** 2))  # squares stay normal
+        return math.nextafter(most * root * _UP, math.inf)
 
     def delta(self, epsilon: float) -> float:
         """Return the smallest known delta at `epsilon`."""
@@ -137,7 +141,10 @@ class Composition(Printed):
         return curves
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
-        total = math.fsum(n * cost(loss) for loss, n in self.losses)
+        try:
+            total = math.fsum(n * cost(loss) for loss, n in self.losses)
+        except OverflowError:  # the sum of finite numbers has no double
+            return math.inf
         return total if sum(n for _, n in self.losses) == 1 else total * _UP
 
     def _table(self) -> Table:
@@ -177,10 +184,9 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
     counts: Counter[PrivacyLoss] = Counter()
     if not isinstance(releases, Iterable):
         raise ArgumentTypeError("releases must be a list of mechanisms, or of pairs with a count.")
-    # A list holds each object in one state, so its loss is asked for once; nothing is kept.
-    asked: dict[int, PrivacyLoss] | None = {} if type(releases) in (list, tuple) else None
+    asked: dict[int, tuple[object, PrivacyLoss]] = {}  # holds what it knows, so that ids stay apart
     for release in releases:
-        pair = release if isinstance(release, tuple) else (release, 1)
+        pair = tuple(release) if isinstance(release, tuple) else (release, 1)
         if len(pair) != 2:
             raise ArgumentTypeError("releases must be mechanisms, or pairs of one and a count.")
         what, many = pair
@@ -189,13 +195,16 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
                 f"releases must be used a whole number of times from 1 to 10¹⁵, "
                 f"got {_check.quoted(many)}."
             )
-        loss = None if asked is None else asked.get(id(what))
-        if loss is None:
-            loss = _loss_of(what)
-        if asked is not None:
-            asked[id(what)] = loss
-        counts[loss] += many
+        if id(what) not in asked or not _is_frozen(type(what)):
+            asked[id(what)] = what, _loss_of(what)
+        counts[asked[id(what)][1]] += many
     return Composition(tuple(counts.items()))
+
+
+def _is_frozen(kind: type) -> bool:
+    """Whether objects of just this class cannot change, so that each is asked once for its loss."""
+    parameters = vars(kind).get("__dataclass_params__")
+    return bool(getattr(parameters, "frozen", False))
 
 
 def _loss_of(what: Release) -> PrivacyLoss:
@@ -209,8 +218,7 @@ def _loss_of(what: Release) -> PrivacyLoss:
         raise ArgumentTypeError(
             f"releases must have a PrivacyLoss as their loss(), got {type(loss).__name__}."
         )
-    points = tuple((float(epsilon), float(delta)) for epsilon, delta in loss.profile)
-    return PrivacyLoss(float(loss.epsilon), float(loss.mu), float(loss.rho), points)
+    return PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile)
 
 
 def _check_delta(delta: object) -> float:

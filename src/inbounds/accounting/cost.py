@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
-from inbounds import _json
+from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss
@@ -110,8 +110,9 @@ class Cost:
         if rho is not None and epsilon is None and delta is None:
             return cls.of(PrivacyLoss.concentrated(rho))
         if epsilon is not None and rho is None:
-            known = PrivacyLoss.approximate(epsilon, 0.0 if delta is None else delta)
-            return cls(float(epsilon), float(delta or 0.0), known)
+            epsilon = _check.charge(epsilon=epsilon)
+            delta = 0.0 if delta is None else _check.charge(delta=delta)
+            return cls(epsilon, delta, PrivacyLoss.approximate(epsilon, delta))
         raise ArgumentError("epsilon must be given, or rho or loss in its place.")
 
     def to_json(self) -> str:
