@@ -51,8 +51,8 @@ class Box:
     def __init__(
         self, lower: Number | Vector, upper: Number | Vector, *, step: Step | None = None
     ) -> None:
-        lower = _inside(_exact.not_below, lower, _check.finite_vector(lower=lower))
-        upper = _inside(_exact.not_above, upper, _check.finite_vector(upper=upper))
+        lower = _inside(_exact.not_below, lower=lower)
+        upper = _inside(_exact.not_above, upper=upper)
         if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
             raise ArgumentError(
                 f"upper must have as many coordinates as lower, "
@@ -129,10 +129,11 @@ class Box:
         return f"Box({short(self.lower)}, {short(self.upper)}{step})"
 
 
-def _inside(move: Callable[[Any, float], float], given: object, ends: float | Floats) -> Any:
-    """Return bounds of which those that are no doubles were moved into the box."""
-    moved = _exact.each(move, given, ends)
-    return _check.frozen(moved) if np.ndim(moved) else moved
+def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:
+    """Return checked bounds, of which those that are no doubles were moved into the box."""
+    (given,) = labelled.values()
+    moved: float | Floats = _exact.each(move, given, _check.finite_vector(**labelled))
+    return _check.frozen(moved) if isinstance(moved, np.ndarray) else moved
 
 
 def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:

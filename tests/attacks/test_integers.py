@@ -147,14 +147,14 @@ def test_a_column_of_integers_beside_one_of_doubles_is_not_rounded(
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("kind", [np.int64, np.uint64, object])
 @pytest.mark.parametrize(
-    ("lower", "upper", "value", "bound"),
-    [(0.2, 0.8, 0, 0.2), (0.2, 0.8, 1, 0.8), (3.5, 3.7, 9, 3.7)],
+    ("ends", "value", "bound"),
+    [((0.2, 0.8), 0, 0.2), ((0.2, 0.8), 1, 0.8), ((3.5, 3.7), 9, 3.7)],
 )
 def test_an_integer_beside_an_interval_without_any_is_moved_to_the_nearer_bound(
-    lower: float, upper: float, value: int, bound: float, kind: Any, size: int
+    ends: tuple[float, float], value: int, bound: float, kind: Any, size: int
 ) -> None:
     """No false alarm: the noise is 0.001. The other coordinate has integers that are no doubles."""
-    box = Box([lower, 0], [upper, 2**60])
+    box = Box([ends[0], 0], [ends[1], 2**60])
     mechanism = BoundedLaplace(box, PerCoordinate([1, 1]), scale=[0.001, 2.0**56])
     outputs = mechanism.release(np.full((size, 2), value).astype(kind))
     assert abs(outputs[:, 0].mean() - bound) < 0.01

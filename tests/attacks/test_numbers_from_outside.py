@@ -1,4 +1,4 @@
-"""Numbers that are not the doubles that would be checked: in texts, on the command line, in calls."""
+"""Numbers that are not the doubles that would be checked: in texts, on options, in calls."""
 
 import json
 from collections.abc import Callable

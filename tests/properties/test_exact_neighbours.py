@@ -145,7 +145,7 @@ SCALARS: list[Callable[[int], Any]] = [
     Fraction,
     Decimal,
     lambda number: Fraction(2 * number + 1, 2),
-    lambda number: np.array(number),
+    np.array,
     lambda number: np.array(float(number)),
     lambda number: np.array(number, ">i8"),
     lambda number: np.array(number, dtype=object),

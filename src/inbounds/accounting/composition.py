@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from inbounds import _check
 from inbounds._table import Printed, Table
@@ -186,7 +186,7 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
         raise ArgumentTypeError("releases must be a list of mechanisms, or of pairs with a count.")
     asked: dict[int, tuple[object, PrivacyLoss]] = {}  # holds what it knows, so that ids stay apart
     for release in releases:
-        pair = tuple(release) if isinstance(release, tuple) else (release, 1)
+        pair: tuple[Any, ...] = tuple(release) if isinstance(release, tuple) else (release, 1)
         if len(pair) != 2:
             raise ArgumentTypeError("releases must be mechanisms, or pairs of one and a count.")
         what, many = pair

@@ -28,7 +28,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         What is asked; one name per coordinate after `stack`.
     value
         The true answer. It is **private**: give it to a mechanism and to nobody else. Neither
-        `repr` nor any error shows it. What is no double (a long integer, a decimal) is kept exactly.
+        `repr` nor any error shows it. What is no double (a long integer, say) is kept exactly.
     box
         Where answers live. It must follow from public knowledge, never from the data.
     sensitivity
