@@ -226,8 +226,9 @@ def _as_float(name: str, value: object) -> float:
         raise _refusal(name, "a real number", value, shown=True)
     try:
         double = _as_double(number)
-        exactly = isinstance(number, float) or name not in _PROMISES
-        return double if exactly else _exact.not_above(number, double)
+        if name not in _PROMISES or isinstance(number, float) or not math.isfinite(double):
+            return double
+        return _exact.not_above(number, double)
     except Exception:  # it is too large, or a foreign object refuses
         raise ArgumentError(_message(name, "a number that fits in a double", value)) from None
 

@@ -141,6 +141,7 @@ def numbers_near(double: float) -> st.SearchStrategy[Any]:
 
 def exactly(number: Any) -> Fraction:
     number = number[()] if isinstance(number, np.ndarray) else number
+    number = int(number) if isinstance(number, np.integer) else number
     return Fraction(*number.as_integer_ratio())
 
 

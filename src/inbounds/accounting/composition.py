@@ -197,7 +197,8 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
             )
         if id(what) not in asked or not _is_frozen(type(what)):
             asked[id(what)] = what, _loss_of(what)
-        counts[asked[id(what)][1]] += many
+        _, loss = asked[id(what)]
+        counts[loss] += many
     return Composition(tuple(counts.items()))
 
 
