@@ -1,6 +1,8 @@
 """Argument checks: the keyword is the label, as in ``positive(sigma=sigma)``.
 
-Each takes exactly one keyword argument and returns its value in clean form.
+Each takes exactly one keyword argument and returns its value in clean form. Numbers that are no
+doubles become the nearest one; epsilon, delta and rho one that is not above, and costs one that is
+not below, unless they are the shortest decimal of a double.
 `private_values` is the one for data: its messages never show what was passed.
 """
 
@@ -23,6 +25,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 _BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
 _LARGEST = math.nextafter(math.inf, 0)
 _FINITE = "finite: NaN and infinities have no answer"
+_PROMISES = frozenset({"epsilon", "delta", "rho", "claimed_epsilon"})  # never read as more
 
 
 def finite(**labelled: object) -> float:
@@ -50,6 +53,13 @@ def not_negative(**labelled: object) -> float:
     if number < 0:
         raise refusal("zero or more", **labelled)
     return number
+
+
+def charge(**labelled: object) -> float:
+    """Return a cost as a finite float of zero or more, never less than it is."""
+    name, value = _only(labelled)
+    number = not_negative(**{name: value})
+    return finite(**{name: _exact.not_below(_unwrapped(value), number)})
 
 
 def within(low: float, high: float, **labelled: object) -> float:
@@ -220,13 +230,20 @@ def _type_refusal(name: str, requirement: str, value: object, *, shown: bool) ->
 
 def _as_float(name: str, value: object) -> float:
     _refuse_masked(name, value)
-    number: Any = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    number = _unwrapped(value)
     if not _is_number(type(number)):
         raise _type_refusal(name, "a real number", value, shown=True)
     try:
-        return _as_double(number)
+        double = _as_double(number)
+        if name not in _PROMISES or isinstance(number, float) or not math.isfinite(double):
+            return double
+        return _exact.not_above(number, double)
     except Exception:  # it is too large, or a foreign object refuses
         raise refusal("a number that fits in a double", **{name: value}) from None
+
+
+def _unwrapped(value: Any) -> Any:
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _is_number(kind: type) -> bool:
@@ -260,7 +277,7 @@ def _as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) -
     else:
         try:
             array = np.asarray(None if isinstance(value, bytearray) else value)  # text, not codes
-            if exact and array.dtype.kind == "f" and not isinstance(value, np.ndarray):
+            if exact and array.dtype.kind in "fO" and not isinstance(value, np.ndarray):
                 array = _exact.unrounded(value, array)
         except Exception:  # whatever a foreign object raises, the caller gets our error
             array = np.asarray(None)

@@ -8,8 +8,11 @@ Proof: docs/proofs/sampler.md.
 """
 
 import math
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
+from numbers import Rational as RationalNumber
 from typing import Any
 
 import numpy as np
@@ -17,29 +20,31 @@ from numpy.typing import NDArray
 
 Rational = int | float | Fraction
 
+_DOUBLES = frozenset({float, np.float64, np.float32, np.float16})
 _BEYOND = 400  # decimal digits before the point that no double has
 _HUGE = 10**400
 _FINEST = 10_000  # decimal digits after the point: what is left is below any sensitivity's margin
 
 
 def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers in a list or frame, of which numpy has made an array of floats.
+    """Return the numbers in nested lists, arrays, columns and frames, of which `array` was made.
+
+    It is returned itself only if every number is of a type that doubles hold. Otherwise numbers are
+    as they were, and whatever is none is kept, to be refused by its type.
 
     Examples
     --------
-    >>> mixed = [2**60 + 1, 0.5]
+    >>> mixed = [np.array(2**60 + 1), 0.5]
     >>> unrounded(mixed, np.asarray(mixed)).tolist()
     [1152921504606846977, 0.5]
     """
-    table = _table(value)
-    if table is not None:
-        return table
-    if array.ndim == 0 or hasattr(value, "__array__") or _is_buffer(value):
-        return array  # of one type, which numpy has kept
-    tables = [_table(item) for item in value]  # type: ignore[attr-defined]
-    items = [item if own is None else own for item, own in zip(value, tables, strict=True)]  # type: ignore[call-overload]
-    objects = np.asarray(items, dtype=object)
-    return objects if any(map(_may_be_long, set(map(type, objects.flat)))) else array
+    pieces = list(_pieces(value))
+    if all(map(_are_doubles, pieces)):
+        return array
+    exact = np.empty(sum(map(len, pieces)), dtype=object)
+    for i, number in enumerate(chain.from_iterable(map(_objects, pieces))):
+        exact[i] = number
+    return exact.reshape(array.shape)
 
 
 def rationals(array: NDArray[Any]) -> NDArray[Any]:
@@ -70,17 +75,49 @@ def rounded_up(value: Any, doubles: Any) -> Any:
     >>> rounded_up(2**60 + 1, float(2**60 + 1)) == 2.0**60 + 256
     True
     """
+    return each(lambda number, double: _above(_rational(number), double), value, doubles)
+
+
+def not_below(number: Any, double: float) -> float:
+    """Return the double of which a number is the shortest decimal, or else one not below it.
+
+    Examples
+    --------
+    >>> not_below(Decimal("0.3"), 0.3), not_below(Fraction(1, 3), 1 / 3) > Fraction(1, 3)
+    (0.3, True)
+    """
+    exact = number if isinstance(number, Decimal) else _rational(number)
+    return double if _is_decimal(exact, double) else _above(exact, double)
+
+
+def not_above(number: Any, double: float) -> float:
+    """Return the double of which a number is the shortest decimal, or else one not above it.
+
+    Examples
+    --------
+    >>> not_above(Decimal("0.1"), 0.1), not_above(2**53 + 3, 2.0**53 + 4) == 2**53 + 2
+    (0.1, True)
+    """
+    exact = number if isinstance(number, Decimal) else _rational(number)
+    return double if _is_decimal(exact, double) else -_above(-exact, -double)
+
+
+def each(move: Callable[[Any, float], float], value: Any, doubles: Any) -> Any:
+    """Move the double nearest to each number, a float or a vector of them, where it is not equal.
+
+    Examples
+    --------
+    >>> each(not_above, [Fraction(2, 3), 0.5], np.array([2 / 3, 0.5])).tolist()
+    [0.6666666666666666, 0.5]
+    """
     array = np.asarray(value)
     if array.dtype.kind == "f" and array.ndim and not isinstance(value, np.ndarray):
         array = unrounded(value, array)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return doubles
     pairs = zip(array.astype(object).flat, np.ravel(doubles).tolist(), strict=True)
-    above = [
-        math.nextafter(double, math.inf) if _rational(number) > double else double
-        for number, double in pairs
-    ]
-    return np.array(above) if np.ndim(doubles) else above[0]
+    moved = [move(number, double) for number, double in pairs]
+    return np.array(moved) if np.ndim(doubles) else moved[0]
 
 
 def are_finite(array: NDArray[Any]) -> bool:
@@ -104,6 +141,8 @@ def _rational(number: Any) -> Rational:
         return Fraction(number)
     if isinstance(number, np.longdouble) and np.isfinite(number):
         return Fraction(*number.as_integer_ratio())
+    if isinstance(number, RationalNumber):  # of another package
+        return Fraction(int(number.numerator), int(number.denominator))
     double: float = float(number)
     return double
 
@@ -128,9 +167,15 @@ def _is_double(number: Rational) -> bool:
         return False
 
 
-def _may_be_long(kind: type) -> bool:
-    """Whether a type has numbers that are no doubles."""
-    return issubclass(kind, int | np.integer | np.longdouble | Fraction | Decimal)
+def _above(exact: Any, double: float) -> float:
+    return math.nextafter(double, math.inf) if exact > double else double
+
+
+def _is_decimal(exact: Any, double: float) -> bool:
+    """Whether a number is the shortest decimal of a double, as 0.1 is; an integer is itself."""
+    if not isinstance(exact, Decimal | Fraction) or not math.isfinite(double):
+        return False
+    return exact == type(exact)(repr(double))
 
 
 def _is_buffer(value: object) -> bool:
@@ -141,12 +186,54 @@ def _is_buffer(value: object) -> bool:
     return True
 
 
-def _table(value: Any) -> NDArray[Any] | None:
-    """Return the numbers in a frame whose columns have several types; None of anything else."""
+def _pieces(value: Any) -> Iterator[NDArray[Any] | list[Any]]:
+    """Give what a value holds, in order: flat arrays of one type, and lists without any in them."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError  # what is masked must not be read
     columns = [np.asarray(column) for column in _columns(value)]
-    if len({column.dtype for column in columns}) < 2:
-        return None
-    return np.stack([column.astype(object) for column in columns], axis=1)
+    if len({column.dtype for column in columns}) > 1:
+        together = np.empty((len(columns[0]), len(columns)), dtype=object)
+        for j, column in enumerate(columns):
+            together[:, j] = _objects(column)
+        yield together.reshape(-1)
+    elif hasattr(value, "__array__") or _is_buffer(value):
+        yield np.asarray(value).reshape(-1)
+    elif not _is_sequence(type(value)):
+        yield [value]
+    elif any(map(_is_nested, set(map(type, value)))):
+        for item in value:
+            yield from _pieces(item)
+    else:
+        yield list(value)
+
+
+def _is_sequence(kind: type) -> bool:
+    """Whether numpy looks inside."""
+    return (
+        hasattr(kind, "__len__")
+        and hasattr(kind, "__getitem__")
+        and not issubclass(kind, str | bytes | dict)
+    )
+
+
+def _is_nested(kind: type) -> bool:
+    """Whether a type may hold several numbers, or one of another type; scalars of numpy do not."""
+    holds = _is_sequence(kind) or hasattr(kind, "__array__")
+    return holds and not issubclass(kind, np.generic)
+
+
+def _are_doubles(piece: NDArray[Any] | list[Any]) -> bool:
+    """Whether doubles hold all numbers of the types in a piece."""
+    if isinstance(piece, np.ndarray):
+        return piece.dtype.kind == "f" and piece.dtype.itemsize <= 8
+    return set(map(type, piece)) <= _DOUBLES
+
+
+def _objects(piece: NDArray[Any] | list[Any]) -> list[Any]:
+    """Return numbers of any type as they are: numpy itself makes integers of durations."""
+    if isinstance(piece, np.ndarray) and piece.dtype.kind in "iufO":
+        piece = piece.astype(object)
+    return list(piece)
 
 
 def _columns(value: Any) -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from inbounds import _check
+from inbounds import _check, _exact
 from inbounds._check import short
 from inbounds._entry import constructed
 from inbounds._types import Array, Floats, Number, Step, Vector
@@ -25,6 +27,7 @@ class Box:
         Two numbers make an interval: each element of an array is then a release of its own.
         Two sequences of length m make an m-dimensional box: the last axis of the values has
         length m and is one joint release. A number beside a sequence holds for every coordinate.
+        A bound that is no double (an integer beyond 2⁵³, a fraction) becomes the next one inside.
     step
         If given, answers are multiples of `step` counted from `lower` (``step=1`` on integer
         bounds gives integers); where steps do not divide the width, the last one below `upper` is
@@ -48,8 +51,8 @@ class Box:
     def __init__(
         self, lower: Number | Vector, upper: Number | Vector, *, step: Step | None = None
     ) -> None:
-        lower = _check.finite_vector(lower=lower)
-        upper = _check.finite_vector(upper=upper)
+        lower = _inside(_exact.not_below, lower=lower)
+        upper = _inside(_exact.not_above, upper=upper)
         if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
             got = f"{np.size(upper)} and {np.size(lower)}"
             raise ArgumentError.must("upper", "have as many coordinates as lower", got=got)
@@ -125,6 +128,13 @@ class Box:
     def __repr__(self) -> str:
         step = "" if self.step is None else f", step={short(self.step)}"
         return f"Box({short(self.lower)}, {short(self.upper)}{step})"
+
+
+def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:
+    """Return checked bounds, of which those that are no doubles were moved into the box."""
+    (given,) = labelled.values()
+    moved: float | Floats = _exact.each(move, given, _check.finite_vector(**labelled))
+    return _check.frozen(moved) if isinstance(moved, np.ndarray) else moved
 
 
 def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:

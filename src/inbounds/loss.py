@@ -15,7 +15,7 @@ from scipy.special import erfinv, ndtri
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import check_delta, check_kind
 
 LARGEST = 512.0
@@ -60,13 +60,17 @@ class PrivacyLoss(HasHtml):
     profile: Profile
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "mu", "rho"):
+            object.__setattr__(self, name, _bound(name, getattr(self, name)))
+        object.__setattr__(self, "profile", _points(self.profile))
         bounds = (self.epsilon, self.mu, self.rho)
         epsilons = [epsilon for epsilon, _ in self.profile]
         if not (
             all(bound >= 0 for bound in bounds)
             and all(0 <= delta <= 1 for _, delta in self.profile)
             and epsilons == sorted(set(epsilons))
-            and (not epsilons or (epsilons[0] == 0 and math.isfinite(epsilons[-1])))
+            and all(map(math.isfinite, epsilons))
+            and (not epsilons or epsilons[0] == 0)
         ):
             raise ArgumentError(
                 "bounds must be zero or more, and profile pairs (epsilon, delta) with epsilons "
@@ -79,14 +83,14 @@ class PrivacyLoss(HasHtml):
 
         None is worse than randomised response, whose delta, mu and rho are these.
         """
-        epsilon = _check.positive(epsilon=epsilon)
+        epsilon = _cost(epsilon=epsilon)
         points = profile(lambda smaller: response_delta(epsilon, smaller), epsilon)
         return cls(epsilon, pure_mu(epsilon), pure_rho(epsilon), points)
 
     @classmethod
     def approximate(cls, epsilon: float, delta: float) -> Self:
         """Describe any release of which only (epsilon, delta) is known."""
-        epsilon, delta = _check.not_negative(epsilon=epsilon), check_delta(delta)
+        epsilon, delta = _check.charge(epsilon=epsilon), check_delta(_check.charge(delta=delta))
         if delta == 0:
             return cls.pure(epsilon)
 
@@ -99,7 +103,7 @@ class PrivacyLoss(HasHtml):
     @classmethod
     def concentrated(cls, rho: float) -> Self:
         """Describe any release of which only rho is known."""
-        return cls(math.inf, math.inf, _check.positive(rho=rho), ())
+        return cls(math.inf, math.inf, _cost(rho=rho), ())
 
     @classmethod
     def stated(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
@@ -145,6 +149,29 @@ class PrivacyLoss(HasHtml):
     def __repr__(self) -> str:
         numbers = ", ".join(f"{key}={getattr(self, key)!r}" for key in ("epsilon", "mu", "rho"))
         return f"PrivacyLoss({numbers})"
+
+
+def _cost(**labelled: object) -> float:
+    """Return a cost above zero, never less than it is."""
+    return _check.positive(**{name: _check.charge(**{name: labelled[name]}) for name in labelled})
+
+
+def _bound(name: str, number: object) -> float:
+    """Return an upper bound as a plain double that is not below it; infinity says nothing."""
+    if type(number) is float:
+        return number
+    if isinstance(number, float) and math.isinf(number):
+        return float(number)
+    return _check.charge(**{name: number})
+
+
+def _points(pairs: object) -> Profile:
+    """Return a table of upper bounds as plain doubles; delta at a larger epsilon is smaller."""
+    try:
+        listed = [(epsilon, delta) for epsilon, delta in pairs]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise ArgumentTypeError("profile must be pairs of an epsilon and a delta.") from None
+    return tuple((_bound("epsilon", e), _bound("delta", d)) for e, d in listed)
 
 
 def _plain(value: Any) -> Any:

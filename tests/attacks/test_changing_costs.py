@@ -1,9 +1,13 @@
 """Objects that change what they cost, and names that look like others."""
 
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import inbounds as ib
 from inbounds.accounting import name
@@ -54,6 +58,78 @@ def test_a_mechanism_that_changes_while_it_is_counted_is_asked_each_time() -> No
         yield mechanism
 
     assert ib.compose(turned_up()).pure == pytest.approx(10.1)
+
+
+class Passing(tuple):  # type: ignore[type-arg]
+    """A pair whose mechanism is made when it is asked for, and forgotten then."""
+
+    def __iter__(self) -> Any:
+        yield Changing(self[0])
+        yield self[1]
+
+
+class Counting:
+    """A mechanism that costs more each time it is asked."""
+
+    epsilon = 0.0
+
+    def loss(self) -> PrivacyLoss:
+        self.epsilon += 0.5
+        return PrivacyLoss.pure(self.epsilon)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_mechanisms_that_live_one_after_the_other_in_one_place_are_told_apart(kind: Any) -> None:
+    epsilons = [0.1, 0.1, 10.0, 10.0] * 5
+    pairs = kind([Passing((epsilon, 1)) for epsilon in epsilons])
+    assert ib.compose(pairs).pure == pytest.approx(sum(epsilons))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_a_mechanism_that_costs_more_each_time_is_asked_each_time(kind: Any) -> None:
+    mechanism = Counting()
+    assert ib.compose(kind([mechanism, (mechanism, 2), mechanism])).pure == pytest.approx(4.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    mus=st.lists(
+        st.tuples(st.floats(5e-324, 1e308) | st.just(5e-324), st.integers(1, 10**15)), min_size=1
+    )
+)
+@example(mus=[(1e-170, 1)])
+@example(mus=[(1e200, 1)])
+@example(mus=[(5e-324, 2)])
+def test_gaussian_costs_are_never_added_up_to_less(mus: list[tuple[float, int]]) -> None:
+    total = ib.compose([(PrivacyLoss(math.inf, mu, math.inf, ()), n) for mu, n in mus]).gdp
+    squares = sum(n * Fraction(mu) ** 2 for mu, n in mus)
+    assert total == math.inf or Fraction(total) ** 2 >= squares
+    least = max(Fraction(0), Fraction(min(total, 1.7e308)) - 3 * Fraction(5e-324))
+    assert least**2 <= squares * (1 + Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (10**400, 1.0, 1.0, ()),
+        ("1", 1.0, 1.0, ()),
+        (1.0, None, 1.0, ()),
+        (1.0, 1.0, True, ()),
+        (1.0, 1.0, 1.0, ((0.0, "0.5"),)),
+        (1.0, 1.0, 1.0, ((0.0, 1.0), (math.nan, 0.0), (2.0, 0.0))),
+        (1.0, 1.0, 1.0, ((0.0,),)),
+        (1.0, 1.0, 1.0, 7),
+    ],
+    ids=str,
+)
+def test_a_loss_that_is_none_is_refused_in_our_words(numbers: Any) -> None:
+    with pytest.raises(InBoundsError, match="must be"):
+        PrivacyLoss(*numbers)
+
+
+def test_costs_beyond_all_doubles_are_infinite() -> None:
+    together = ib.compose([PrivacyLoss.pure(1e308), PrivacyLoss.pure(1.1e308)])
+    assert together.pure == together.rho == math.inf
 
 
 def test_losses_that_claim_to_be_equal_are_counted_by_their_numbers() -> None:

@@ -52,6 +52,9 @@ READ_AS: dict[str, Callable[[list[int]], Any]] = {
     "objects": lambda values: np.array(values, object),
     "Decimal": lambda values: list(map(Decimal, values)),
     "Fraction": lambda values: list(map(Fraction, values)),
+    "arrays of no dimension": lambda values: [*map(np.array, values), np.array(0.5)],
+    "lists of arrays": lambda values: [*([np.array(v)] for v in values), (np.array(0.5),)],
+    "columns in lists": lambda values: [*map(pd.Series, ([v] for v in values)), pd.Series([0.5])],
     "objects of numpy": lambda values: np.array(list(map(np.int64, values)), object),
     "pandas": pd.Series,
     "pandas nullable": lambda values: pd.Series(values, dtype="Int64"),
@@ -75,7 +78,7 @@ def highs(mechanism: Mechanism, values: Any, size: int) -> float:
 
     Doubles just above 2⁶⁰ are 2⁶⁰ and 2⁶⁰ + 256. Answers around 2⁶⁰ + 128 are one of them.
     """
-    return float(np.mean(np.asarray(mechanism.release(values))[:size] > FAR + 128))
+    return float(np.mean(np.asarray(mechanism.release(values)).ravel()[:size] > FAR + 128))
 
 
 def agree(first: float, second: float, size: int) -> bool:
@@ -128,14 +131,33 @@ def test_a_column_of_integers_beside_one_of_doubles_is_not_rounded(
     )
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.open("d", rho=1e9)
-    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+    makers: list[Any] = [pd.DataFrame, pl.DataFrame, pa.table]
+    makers += [lambda columns: list(pd.DataFrame(columns).itertuples(index=False, name=None))]
+    makers += [lambda columns, make=make: [[make(columns)]] for make in makers[:3]]
+    for make in makers:
         for release in (mechanism.release, partial(ledger.release, mechanism, dataset="d")):
             frames = [
                 make({"time": np.full(size, v), "share": np.full(size, 0.5)})
                 for v in (FIRST, SECOND)
             ]
-            first, second = (np.mean(release(f)[:, 0] > FAR + 128) for f in frames)
+            first, second = (np.mean(release(f)[..., 0] > FAR + 128) for f in frames)
             assert agree(first, second, size)
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, object])
+@pytest.mark.parametrize(
+    ("ends", "value", "bound"),
+    [((0.2, 0.8), 0, 0.2), ((0.2, 0.8), 1, 0.8), ((3.5, 3.7), 9, 3.7)],
+)
+def test_an_integer_beside_an_interval_without_any_is_moved_to_the_nearer_bound(
+    ends: tuple[float, float], value: int, bound: float, kind: Any, size: int
+) -> None:
+    """No false alarm: the noise is 0.001. The other coordinate has integers that are no doubles."""
+    box = Box([ends[0], 0], [ends[1], 2**60])
+    mechanism = BoundedLaplace(box, PerCoordinate([1, 1]), scale=[0.001, 2.0**56])
+    outputs = mechanism.release(np.full((size, 2), value).astype(kind))
+    assert abs(outputs[:, 0].mean() - bound) < 0.01
 
 
 @pytest.mark.parametrize("text", ["{}", "{}.0", "+{}", "{}e0"])

@@ -4,6 +4,8 @@ Drawn are a box, two values of any type that differ by at most a drawn change, a
 handed over; compared are the exact numbers that the sampler works with.
 """
 
+from array import array
+from collections import UserList, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -16,9 +18,10 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from inbounds import _check
+from inbounds import ArgumentError, ArgumentTypeError, PerCoordinate, _check
 from inbounds._column import open_column
 from inbounds.numerics.normal import NORMAL
+from inbounds.sampling.offset import Integers, rational_offsets
 from inbounds.sampling.sampler import Sampler
 
 Pair = list[Any]
@@ -131,3 +134,150 @@ def test_fractions_are_as_far_apart_as_they_are(
 def test_decimals_are_as_far_apart_as_they_are(box: tuple[float, float], pair: Pair) -> None:
     for values in (pair, pd.Series(pair), pa.array(pair, pa.decimal256(76, 10))):
         compare(pair, values, box)
+
+
+SCALARS: list[Callable[[int], Any]] = [
+    int,
+    float,
+    np.int64,
+    np.float64,
+    np.float32,
+    np.longdouble,
+    Fraction,
+    Decimal,
+    lambda number: Fraction(2 * number + 1, 2),
+    np.array,
+    lambda number: np.array(float(number)),
+    lambda number: np.array(number, ">i8"),
+    lambda number: np.array(number, dtype=object),
+]
+ROWS: list[Callable[[Pair], Any]] = [
+    np.array,
+    lambda row: np.array(row, dtype=object),
+    lambda row: np.array(row, dtype=float),
+    lambda row: np.array(row, dtype=np.longdouble),
+    lambda row: array("q", row),
+    lambda row: memoryview(array("d", map(float, row))),
+    pd.Series,
+    lambda row: pd.Series(row, dtype="Int64"),
+    lambda row: pd.Series(row, dtype=float),
+    pd.Index,
+    pl.Series,
+    pa.array,
+    lambda row: pa.chunked_array([row[:1], row[1:]]),
+    deque,
+]
+FRAMES: list[Callable[[dict[str, Any]], Any]] = [pd.DataFrame, pl.DataFrame, pa.table]
+COLUMN_TYPES = [np.int64, np.uint64, np.float64, np.float32, np.int16]
+
+
+def exactly(leaf: Any) -> Fraction:
+    """Return the number that somebody wrote, whatever holds it."""
+    number = leaf[()] if isinstance(leaf, np.ndarray) else leaf
+    number = int(number) if isinstance(number, np.integer) else number
+    return Fraction(*number.as_integer_ratio())
+
+
+@st.composite
+def nestings(draw: st.DrawFn) -> tuple[Any, list[Fraction]]:
+    """Numbers of random types in random containers of one shape, and what they are."""
+    shape = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    numbers = st.one_of(st.integers(0, 2**13), st.integers(2**60, 2**60 + 600))
+
+    def build(sizes: list[int]) -> tuple[Any, list[Fraction]]:
+        if not sizes:
+            leaf = draw(st.sampled_from(SCALARS))(draw(numbers))
+            return leaf, [exactly(leaf)]
+        if len(sizes) == 1 and draw(st.booleans()):
+            row = draw(st.sampled_from(ROWS))(
+                draw(st.lists(numbers, min_size=sizes[0], max_size=sizes[0]))
+            )
+            return row, [
+                exactly(number)
+                for number in (row.to_pylist() if hasattr(row, "to_pylist") else row)
+            ]
+        if len(sizes) == 2 and draw(st.booleans()):
+            columns = {}
+            for name in "abc"[: sizes[1]]:
+                kind = draw(st.sampled_from(COLUMN_TYPES))
+                few = st.integers(0, 2**13) if kind is np.int16 else numbers
+                columns[name] = np.array(
+                    draw(st.lists(few, min_size=sizes[0], max_size=sizes[0])), kind
+                )
+            rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+            return draw(st.sampled_from(FRAMES))(columns), [
+                Fraction(x) for row in rows for x in row
+            ]
+        parts = [build(sizes[1:]) for _ in range(sizes[0])]
+        kind = draw(st.sampled_from([list, tuple, deque, UserList]))
+        return kind(part for part, _ in parts), [number for _, own in parts for number in own]
+
+    return build(shape)
+
+
+@given(nested=nestings())
+@example(nested=([np.array(2**60 + 129), np.array(0.5)], [Fraction(2**60 + 129), Fraction(1, 2)]))
+@settings(max_examples=1000, deadline=None)
+def test_numbers_nested_in_anything_are_what_they_are(
+    nested: tuple[Any, list[Fraction]],
+) -> None:
+    value, numbers = nested
+    read = _check.private_array(values=value)
+    assert list(map(exactly, read.ravel().tolist())) == numbers
+
+
+@given(nested=nestings())
+@settings(max_examples=300, deadline=None)
+def test_no_sensitivity_is_rounded_down_however_it_is_nested(
+    nested: tuple[Any, list[Fraction]],
+) -> None:
+    value, numbers = nested
+    try:
+        bound = PerCoordinate(value).bound
+    except (ArgumentError, ArgumentTypeError):  # of more dimensions, or with a zero
+        return
+    assert all(Fraction(b) >= n for b, n in zip(np.ravel(bound).tolist(), numbers, strict=True))
+
+
+@st.composite
+def joint_boxes(draw: st.DrawFn) -> tuple[Any, Any]:
+    """Bounds of several intervals; some hold no integer, some none of any type."""
+    lower, upper = [], []
+    for _ in range(draw(st.integers(1, 4))):
+        low, high = draw(boxes()) if draw(st.booleans()) else (draw(st.floats(-4, 4)), 0.0)
+        narrow = low + draw(st.floats(1e-3, 1.5))
+        lower.append(low)
+        upper.append(high if high > low else narrow)
+    return np.array(lower), np.array(upper)
+
+
+@given(
+    box=joint_boxes(),
+    kind=st.sampled_from(
+        [f"{order}{sign}{size}" for order in "<>" for sign in "iu" for size in (1, 2, 4, 8)]
+    ),
+    data=st.data(),
+)
+@settings(max_examples=600, deadline=None)
+def test_distances_of_integers_are_those_of_fractions(
+    box: tuple[Any, Any], kind: str, data: Any
+) -> None:
+    lower, upper = box
+    limits, dtype = np.iinfo(kind), np.dtype(kind)
+    ends = [round(end) + near for end in (*lower, *upper) for near in (-1, 0, 1)]
+    inside = [end for end in ends if limits.min <= end <= limits.max]
+    numbers = st.integers(int(limits.min), int(limits.max))
+    drawn = data.draw(
+        st.lists(st.one_of(numbers, st.sampled_from([0, *inside])), min_size=1, max_size=8)
+    )
+    values = np.array(drawn, dtype)
+    where = np.array(
+        data.draw(
+            st.lists(st.integers(0, lower.size - 1), min_size=values.size, max_size=values.size)
+        )
+    )
+    found = Integers.of(dtype, lower, upper).offsets(values, where)
+    exact = rational_offsets(values.astype(object), lower[where], upper[where])
+    assert np.abs(found - exact).max() <= 2 * np.spacing(np.abs(exact).max())
+    assert (found >= 0).all()
+    assert (found <= (upper - lower)[where]).all()

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from inbounds import L1, L2, ArgumentError, PerCoordinate, _check, _exact
+from inbounds import L1, L2, ArgumentError, ArgumentTypeError, PerCoordinate, _check, _exact
 
 LONG = 2**60 + 1
 EXACTLY: list[tuple[Any, list[Any]]] = [
@@ -45,6 +45,14 @@ EXACTLY: list[tuple[Any, list[Any]]] = [
     ([pl.DataFrame({"a": [LONG], "b": [0.5]}), [[1, 2]]], [LONG, 0.5, 1, 2]),
     ([pd.Series([LONG]), pd.Series([0.5])], [LONG, 0.5]),
     (pd.DataFrame({"a": [LONG], "b": [0.5]}).astype({"a": "Int64"}), [LONG, 0.5]),
+    ([np.array(LONG), np.array(0.5)], [LONG, 0.5]),
+    ([np.array(LONG), Fraction(1, 3)], [LONG, Fraction(1, 3)]),
+    ([[[np.array(LONG)]], ((0.5,),)], [LONG, 0.5]),
+    ([[pd.DataFrame({"a": [LONG], "b": [0.5]})]], [LONG, 0.5]),
+    ([pa.chunked_array([[LONG]]), pa.array([0.5])], [LONG, 0.5]),
+    ([pd.Index([LONG]), pl.Series([0.5])], [LONG, 0.5]),
+    ([memoryview(array("q", [LONG])), array("d", [0.5])], [LONG, 0.5]),
+    (deque([deque([LONG]), [0.5]]), [LONG, 0.5]),
 ]
 
 
@@ -76,6 +84,26 @@ def test_data_are_read_as_the_numbers_they_are(value: Any, numbers: list[Any]) -
 )
 def test_what_doubles_hold_is_read_as_numpy_does(value: Any, kind: Any) -> None:
     assert _check.private_array(values=value).dtype == kind
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [True, 0.5],
+        [np.array(True), 0.5],
+        [[np.bool_(False)], [0.5]],
+        [np.array([5], "m8[ns]"), np.array([0.5])],
+        [np.ma.array([1.5, 2.5], mask=[False, True]), [0.5, 1.0]],
+        pd.DataFrame({"a": [True], "b": [0.5]}),
+        pd.DataFrame({"a": pd.to_datetime(["2026-01-01"]), "b": [0.5]}),
+        [Fraction(1, 3), "7"],
+        [{1: 2}, 0.5],
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_refused_wherever_it_stands(value: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"^values must be"):
+        _check.private_array(values=value)
 
 
 def test_a_long_double_keeps_all_of_its_digits() -> None:
@@ -128,7 +156,8 @@ def test_what_is_not_finite_is_refused_among_exact_numbers(bad: Any) -> None:
 )
 def test_a_sensitivity_that_is_no_double_is_rounded_up(given: Any, bound: float) -> None:
     assert L1(given).bound == L2(given).bound == PerCoordinate(given).bound == bound
-    for several in ([given, 0.5], np.array([given, 0.5], dtype=object)):
+    nested = [np.array(given), np.array(0.5)] if isinstance(given, int) else (given, 0.5)
+    for several in ([given, 0.5], np.array([given, 0.5], dtype=object), nested):
         assert np.array_equal(PerCoordinate(several).bound, [bound, 0.5])
     assert not PerCoordinate([given, 0.5]).bound.flags.writeable  # type: ignore[union-attr]
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
+from inbounds import _check
 from inbounds.accounting.composition import compose
 from inbounds.accounting.cost import Cost, Priced, Spent, as_float, exact, total
 from inbounds.calibration.approximate import rho_delta
@@ -47,7 +48,9 @@ class Budget(Guarantee):
             return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, ()))
         if self.delta is None:
             epsilon = mechanism.epsilon
-            return _pure(float(epsilon)) if math.isfinite(epsilon) else Cost.of(mechanism.loss())
+            if not math.isfinite(epsilon):
+                return Cost.of(mechanism.loss())
+            return _pure(_check.charge(epsilon=epsilon))
         # The very point the budget speaks of: a mechanism made for this budget fits in it.
         points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self.pair[0]))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))

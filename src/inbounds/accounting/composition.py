@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from inbounds import _check
 from inbounds._table import Printed, Table
@@ -84,7 +84,11 @@ class Composition(Printed):
     @property
     def gdp(self) -> float:
         """Gaussian privacy of all releases together."""
-        return math.sqrt(self._total(lambda loss: loss.mu**2)) * _UP
+        most = max((loss.mu for loss, _ in self.losses), default=0.0)
+        if not 0 < most < math.inf:
+            return most
+        root = math.sqrt(self._total(lambda loss: (loss.mu / most) ** 2))  # squares stay normal
+        return math.nextafter(most * root * _UP, math.inf)
 
     def delta(self, epsilon: float) -> float:
         """Return the smallest known delta at `epsilon`."""
@@ -140,7 +144,10 @@ class Composition(Printed):
         return curves
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
-        total = math.fsum(n * cost(loss) for loss, n in self.losses)
+        try:
+            total = math.fsum(n * cost(loss) for loss, n in self.losses)
+        except OverflowError:  # the sum of finite numbers has no double
+            return math.inf
         return total if sum(n for _, n in self.losses) == 1 else total * _UP
 
     def _table(self) -> Table:
@@ -182,23 +189,26 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
         raise ArgumentTypeError.must_be(
             "releases", "a list of mechanisms, or of pairs with a count"
         )
-    # A list holds each object in one state, so its loss is asked for once; nothing is kept.
-    asked: dict[int, PrivacyLoss] | None = {} if type(releases) in (list, tuple) else None
+    asked: dict[int, tuple[object, PrivacyLoss]] = {}  # holds what it knows, so that ids stay apart
     for release in releases:
-        pair = release if isinstance(release, tuple) else (release, 1)
+        pair: tuple[Any, ...] = tuple(release) if isinstance(release, tuple) else (release, 1)
         if len(pair) != 2:
             raise ArgumentTypeError.must_be("releases", "mechanisms, or pairs of one and a count")
         what, many = pair
         if type(many) is not int or not 1 <= many <= _MOST:
             requirement = "used a whole number of times from 1 to 10¹⁵"
             raise ArgumentError.must_be("releases", requirement, got=_check.quoted(many))
-        loss = None if asked is None else asked.get(id(what))
-        if loss is None:
-            loss = _loss_of(what)
-        if asked is not None:
-            asked[id(what)] = loss
+        if id(what) not in asked or not _is_frozen(type(what)):
+            asked[id(what)] = what, _loss_of(what)
+        _, loss = asked[id(what)]
         counts[loss] += many
     return Composition(tuple(counts.items()))
+
+
+def _is_frozen(kind: type) -> bool:
+    """Whether objects of just this class cannot change, so that each is asked once for its loss."""
+    parameters = vars(kind).get("__dataclass_params__")
+    return bool(getattr(parameters, "frozen", False))
 
 
 def _loss_of(what: Release) -> PrivacyLoss:
@@ -212,8 +222,7 @@ def _loss_of(what: Release) -> PrivacyLoss:
         raise ArgumentTypeError.must(
             "releases", "have a PrivacyLoss as their loss()", got=type(loss).__name__
         )
-    points = tuple((float(epsilon), float(delta)) for epsilon, delta in loss.profile)
-    return PrivacyLoss(float(loss.epsilon), float(loss.mu), float(loss.rho), points)
+    return PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile)
 
 
 def _least(curve: Curve, delta: float, start: float) -> float:

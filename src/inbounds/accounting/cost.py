@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
-from inbounds import _json
+from inbounds import _check, _json
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
@@ -81,10 +81,12 @@ class Cost:
 
     @classmethod
     def _of_numbers(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
+        epsilon = None if epsilon is None else _check.charge(epsilon=epsilon)
+        delta = None if delta is None else _check.charge(delta=delta)
         loss = PrivacyLoss.stated(epsilon, delta, rho)
         if epsilon is None:
             return cls.of(loss)
-        return cls(float(epsilon), float(delta or 0.0), loss)  # the pair itself, to be added up
+        return cls(epsilon, delta or 0.0, loss)  # the pair itself, to be added up
 
     def to_json(self) -> str:
         """Write the cost so that equal costs have equal texts."""

@@ -3,7 +3,7 @@
 Every output y is read as y + c(y), with a correction c that is chosen from public parameters and
 the number of outputs alone, and the readings are averaged. No distribution of the true values is
 assumed: the interval allows for the bias at the worst value of the box. Derivation:
-docs/proofs/deconvolution.md, items 7 and 9.
+docs/proofs/deconvolution.md, items 7, 9 and 10.
 """
 
 from __future__ import annotations
@@ -71,17 +71,19 @@ class Readings:
     def interval(self, level: float) -> tuple[float, float]:
         """Return a confidence interval of the mean of the true values.
 
-        Student's quantiles, corrected for the skewness of the readings, and on both sides the bias.
+        Student's quantiles, corrected for the skewness of the readings, and on both sides the bias;
+        but no end nearer than values that were rare enough not to be among these could move it.
         """
         error, root = self.standard_error, math.sqrt(self._count)
         if self._count < 2:
             return self.bounds
         tail = student.isf((1 - level) / 2, self._count - 1)
         high, low = (error * _unskewed(side * tail, self._skewness / root) for side in (-1, 1))
-        ends = np.clip(
-            [self._average - low - self.bias, self._average - high + self.bias], *self.bounds
-        )
-        return float(ends[0]), float(ends[1])
+        unseen = -math.expm1(math.log1p(-level) / self._count)  # (1 - unseen)ⁿ = 1 - level
+        lower, upper = self.bounds
+        below = min(self._average - low, self.mean - unseen * (self.mean - lower))
+        above = max(self._average - high, self.mean + unseen * (upper - self.mean))
+        return max(lower, below - self.bias), min(upper, above + self.bias)
 
     @cached_property
     def _count(self) -> float:

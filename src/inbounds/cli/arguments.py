@@ -39,6 +39,30 @@ def _drawable(path: Path | None) -> Path | None:
     return path
 
 
+def number(text: str) -> float:
+    """Return the double that an option says, exactly or by its shortest decimal.
+
+    Examples
+    --------
+    >>> number("0.1"), number("1e-6")
+    (0.1, 1e-06)
+    """
+    try:
+        nearest = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"must be a number, got {text!r}.") from None
+    try:
+        return _json.typed(text)
+    except ValueError:
+        message = f"must be a number that doubles hold, got {text!r}; the nearest is {nearest!r}."
+        raise typer.BadParameter(message) from None
+
+
+def number_option(*names: str, help: str) -> Any:
+    """Describe an option that is one number, or several: read as it is written, or refused."""
+    return typer.Option(*names, metavar="NUMBER", parser=number, help=help)
+
+
 Bounds = Annotated[
     list[str],
     typer.Option(
@@ -49,9 +73,8 @@ Bounds = Annotated[
 ]
 Sensitivities = Annotated[
     list[float],
-    typer.Option(
+    number_option(
         "--sensitivity",
-        metavar="NUMBER",
         help="How much one neighbour may change the value. Repeat it, once per coordinate, for "
         "different bounds on each.",
     ),
@@ -63,15 +86,17 @@ Norm = Annotated[
         "default), its l1 norm, or each coordinate (linf, each)."
     ),
 ]
-Epsilon = Annotated[float, typer.Option(help="Differential privacy to give: pure without --delta.")]
+Epsilon = Annotated[
+    float, number_option(help="Differential privacy to give: pure without --delta.")
+]
 EpsilonOrRho = Annotated[
-    float | None, typer.Option(help="Differential privacy to give: pure without --delta.")
+    float | None, number_option(help="Differential privacy to give: pure without --delta.")
 ]
 Delta = Annotated[
-    float | None, typer.Option(help="Give (epsilon, delta) privacy, usually for less noise.")
+    float | None, number_option(help="Give (epsilon, delta) privacy, usually for less noise.")
 ]
 Rho = Annotated[
-    float | None, typer.Option(help="Give zero-concentrated privacy, in place of --epsilon.")
+    float | None, number_option(help="Give zero-concentrated privacy, in place of --epsilon.")
 ]
 MechanismOption = Annotated[
     MechanismName,
@@ -95,9 +120,8 @@ Scaling = Annotated[
 ]
 Steps = Annotated[
     list[float] | None,
-    typer.Option(
+    number_option(
         "--step",
-        metavar="NUMBER",
         help="Round answers to multiples of this, counted from the lower bound. Repeat it for "
         "different steps on each coordinate.",
     ),

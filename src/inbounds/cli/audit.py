@@ -164,7 +164,8 @@ def _failure(error: BaseException, function: str) -> Exception:
         return InputError(f"--function: {reason} {nothing}")
     if isinstance(error, InBoundsError | UsageError) and not foreign:
         if isinstance(error, ArgumentError | ArgumentTypeError) and error.argument == "mechanism":
-            return UsageError(error.said_of("--function"))
+            hint = f" Hint: {error.hint}" if error.hint else ""
+            return UsageError(error.said_of("--function") + hint)
         return error
     module = getattr(sys.modules.get(function.partition(":")[0]), "__file__", None)
     own = [frame for frame in foreign if frame.filename == module]

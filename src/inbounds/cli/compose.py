@@ -54,7 +54,7 @@ _DIGITS = 15  # of times: a double counts that far
 def compose(
     *,
     delta: Annotated[
-        float, typer.Option(help="Say what everything costs at this delta; may be 0.")
+        float, arguments.number_option(help="Say what everything costs at this delta; may be 0.")
     ],
     release: Annotated[
         list[str] | None,
@@ -70,14 +70,17 @@ def compose(
     ] = None,
     sensitivity: Annotated[
         list[float] | None,
-        typer.Option(help="How much one neighbour may change the value; repeat it likewise."),
+        arguments.number_option(
+            help="How much one neighbour may change the value; repeat it likewise."
+        ),
     ] = None,
     norm: arguments.Norm = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Pure differential privacy of each release.")
+        float | None, arguments.number_option(help="Pure differential privacy of each release.")
     ] = None,
     rho: Annotated[
-        float | None, typer.Option(help="Zero-concentrated privacy of each, in place of --epsilon.")
+        float | None,
+        arguments.number_option(help="Zero-concentrated privacy of each, in place of --epsilon."),
     ] = None,
     mechanism: Annotated[
         arguments.MechanismName | None, typer.Option(help="Which noise; the bounded Gaussian.")

@@ -29,10 +29,12 @@ Place = Annotated[
     ),
 ]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
-Epsilon = Annotated[float | None, typer.Option(help="Epsilon, pure without --delta.")]
-Delta = Annotated[float | None, typer.Option(help="Delta that goes with --epsilon.")]
+Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon, pure without --delta.")]
+Delta = Annotated[float | None, arguments.number_option(help="Delta that goes with --epsilon.")]
 _NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
-Rho = Annotated[float | None, typer.Option(help="Zero-concentrated, in place of --epsilon.")]
+Rho = Annotated[
+    float | None, arguments.number_option(help="Zero-concentrated, in place of --epsilon.")
+]
 
 
 @app.command(

@@ -57,14 +57,16 @@ def privatize(
     ],
     epsilon: Annotated[
         float | None,
-        typer.Option(
+        arguments.number_option(
             help="Differential privacy of a whole row: all named columns together. What columns "
             "have of their own is taken from it; the others share the rest equally."
         ),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="Give (epsilon, delta) privacy; of a whole row, shared equally."),
+        arguments.number_option(
+            help="Give (epsilon, delta) privacy; of a whole row, shared equally."
+        ),
     ] = None,
     mechanism: arguments.MechanismOption = "bounded-gaussian",
     nulls: Annotated[

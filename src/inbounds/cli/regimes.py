@@ -21,7 +21,9 @@ $ inbounds regimes --delta 1e-6 --dimension 3 --json
 
 
 def regimes(
-    delta: Annotated[float, typer.Option(help="The delta of the guarantee; 0 for pure epsilon.")],
+    delta: Annotated[
+        float, arguments.number_option(help="The delta of the guarantee; 0 for pure epsilon.")
+    ],
     dimension: Annotated[
         int, typer.Option(min=1, help="Number of coordinates released together.")
     ] = 1,

@@ -42,7 +42,8 @@ def doubles_hold(kind: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
 class Integers:
     """What is needed to subtract the lower bounds of a box from integers of one type.
 
-    `first` and `last` are the ends of the integers of this type in the box, as near as they come.
+    `first` and `last` are the ends of the integers of this type in the box, as near as they come;
+    both are the one below where there are none.
 
     Examples
     --------
@@ -62,9 +63,12 @@ class Integers:
         """Prepare the coordinates of a box."""
         limits, native = np.iinfo(kind), kind.newbyteorder("=")
         smallest, largest = int(limits.min), int(limits.max)
-        first = [min(max(math.ceil(low), smallest), largest) for low in lower.tolist()]
         last = [min(max(math.floor(high), smallest), largest) for high in upper.tolist()]
-        before = [float(i - Fraction(low)) for i, low in zip(first, lower.tolist(), strict=True)]
+        first = [min(max(math.ceil(low), smallest), largest) for low in lower.tolist()]
+        first = [min(ends) for ends in zip(first, last, strict=True)]
+        before = [
+            max(0.0, float(i - Fraction(low))) for i, low in zip(first, lower.tolist(), strict=True)
+        ]
         return cls(np.array(first, native), np.array(last, native), np.array(before), upper - lower)
 
     def offsets(self, values: NDArray[Any], where: NDArray[np.intp]) -> Floats:

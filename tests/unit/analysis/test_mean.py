@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import norm
+from scipy.stats import t as student
 
 import inbounds as ib
 from inbounds.analysis.mean import Reader, _unskewed
@@ -135,3 +136,25 @@ def test_skewed_readings_have_a_longer_side():
     readings = readings_of(mechanism, [0.1] * 27 + [0.9] * 3)
     low, high = readings.interval(0.95)
     assert high - readings.mean > 1.3 * (readings.mean - low)
+
+
+@pytest.mark.parametrize("lump", [0.0, 0.3, 1.0])
+def test_readings_that_are_all_alike_leave_room_for_what_was_not_seen(lump):
+    """Values of which more than 9.5 % differ are seen among 30 of them, 95 % of the time."""
+    mechanism = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1e-6)
+    low, high = readings_of(mechanism, [lump] * 30).interval(0.95)
+    unseen = 1 - 0.05 ** (1 / 30)
+    assert (low, high) == pytest.approx(
+        (lump - unseen * lump, lump + unseen * (1 - lump)), abs=1e-4
+    )
+
+
+def test_noise_leaves_that_room_by_itself():
+    mechanism = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=0.5)
+    outputs = mechanism.release(np.linspace(0.2, 0.6, 100), entropy=SeededEntropy(3))
+    readings = readings_of(mechanism, outputs)
+    tail = student.isf(0.025, 99)
+    low, high = readings.interval(0.95)
+    assert high - low == pytest.approx(
+        2 * (tail * readings.standard_error + readings.bias), rel=0.02
+    )
