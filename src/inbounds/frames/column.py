@@ -102,7 +102,7 @@ class Column:
             Where nulls are, if there are any. With ``nulls="keep"`` the answers at these places
             mean nothing, and the caller puts nulls there.
         """
-        kind = values.dtype if self.keeps(values.dtype) else np.dtype(np.float64)
+        kind = bare_dtype(values.dtype) if self.keeps(values.dtype) else np.dtype(np.float64)
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
             raise ArgumentError(
@@ -142,6 +142,17 @@ class Column:
         box = self.mechanism.domain
         width = float(box.widths[0])
         return Grid.fit(float(box.lower), float(box.upper), box.steps[0], sigma=width)
+
+
+def bare_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype without its metadata, which may hold anything.
+
+    Examples
+    --------
+    >>> print(bare_dtype(np.dtype("i4", metadata={"true": [17, 41]})).metadata)
+    None
+    """
+    return kind if kind.metadata is None else np.dtype(kind.str)
 
 
 def uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:

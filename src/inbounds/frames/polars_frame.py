@@ -81,4 +81,6 @@ def _is_sorted(series: pl.Series) -> bool:
 def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
     answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(answers)
-    return replaced[permutation(len(replaced))] if shuffle else replaced
+    if shuffle:
+        replaced = replaced[permutation(len(replaced))]
+    return replaced.rechunk()  # where pieces of a column end may tell of values
