@@ -18,6 +18,7 @@ with optional():
     import pyarrow as pa
 
 _TYPES = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_WHOLE_DOUBLES = 2**53
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
@@ -106,19 +107,27 @@ def answer(column: Column, values: Any) -> Any:
     chunked = isinstance(values, pa.ChunkedArray)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())  # may round, but any two values in the box are hidden
     array = values.combine_chunks() if chunked else values
     missing = None
     if array.null_count:
         missing = array.is_null().to_numpy(zero_copy_only=False)
         array = array.fill_null(0)
     answers = column.answer(array.to_numpy(zero_copy_only=False), missing)
-    result = pa.array(answers, kind, mask=missing if column.nulls == "keep" else None)
+    result = pa.array(answers, mask=missing if column.nulls == "keep" else None).cast(kind)
     return pa.chunked_array([result]) if chunked else result
 
 
 def answer_type(column: Column, given: Any) -> Any:
     """Return the type that the answers to a column of type `given` have."""
     plain = given.value_type if pa.types.is_dictionary(given) else given
+    if pa.types.is_decimal(plain):
+        digits = plain.precision - plain.scale if plain.scale >= 0 else 0
+        most = min(10 ** max(digits, 0) - 1, _WHOLE_DOUBLES)
+        return plain if column.answers_within(-most, most) else pa.float64()
+    if column.becomes_whole:
+        return pa.int64()
     return plain if column.keeps(number_type(column, plain, _TYPES)) else pa.float64()
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import IO, Any
 
@@ -30,7 +29,12 @@ _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error t
 
 
 def read(
-    stream: IO[bytes], numbers: Collection[str], *, typed: bool = False, delimiter: str = ","
+    stream: IO[bytes],
+    numbers: Collection[str],
+    *,
+    typed: bool = False,
+    delimiter: str = ",",
+    check: Callable[[list[str]], object] = bool,
 ) -> tuple[Any, Iterator[Any]]:
     r"""Return the schema of a CSV file with a header, and its record batches.
 
@@ -48,10 +52,13 @@ def read(
         Whether to infer the types of other columns from the first `INFERRED` rows, or to pass
         their text on as it is.
     delimiter
-        The character between cells, as `checked_delimiter` allows it.
+        The character between cells, as `csv_writer.checked_delimiter` allows it.
+    check
+        What to call with the names in the header, before rows are read that may not fit it.
 
     Examples
     --------
+    >>> import io
     >>> schema, batches = read(io.BytesIO(b"age,zip\n41,007\n"), ["age"])
     >>> schema.types, next(batches).to_pylist()
     ([DataType(double), DataType(string)], [{'age': 41.0, 'zip': '007'}])
@@ -59,6 +66,7 @@ def read(
     [41.0, None, 7.0]
     """
     names = _header(stream, delimiter)
+    check(names)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
     kinds |= dict.fromkeys(numbers, pa.float64())
     blocks = _blocks(stream, delimiter)
@@ -72,27 +80,6 @@ def read(
         return pa.schema([(name, kinds.get(name, pa.string())) for name in names]), iter(())
     batches = (batch for table in chain([first], tables) for batch in table.to_batches())
     return first.schema, rebatched(batches, first.schema, batch_rows(first.schema))
-
-
-def checked_delimiter(delimiter: str) -> str:
-    """Return a delimiter that is one byte, and no part of numbers, quotes and lines.
-
-    Examples
-    --------
-    >>> checked_delimiter(";")
-    ';'
-    """
-    if not (
-        len(delimiter) == 1
-        and delimiter.isascii()
-        and not delimiter.isalnum()
-        and delimiter not in '"+-.\r\n\0'
-    ):
-        raise ArgumentError(
-            "delimiter must be one character that is no part of numbers, quotes and lines, as ';', "
-            f"got delimiter={delimiter!r}."
-        )
-    return delimiter
 
 
 def _tables(
@@ -115,7 +102,8 @@ def _tables(
 
 def _first_rows_together(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the first `INFERRED` rows as one block, however long their private cells are."""
-    held, missing = [], INFERRED
+    held: list[bytes] = []
+    missing = INFERRED
     for block in blocks:
         ends = _row_ends(block)
         if ends.size >= missing:
@@ -284,5 +272,9 @@ def _explained(error: Exception, names: list[str], uneven: list[Any], before: in
         return ArgumentError("the rows below the header must be CSV.")
     name, row, kind = names[int(found[1])], before + int(found[2]), found[3]
     wanted = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
-    hint = "" if kind in ("double", "string") else f"\nHint: types are inferred from the first {INFERRED} rows."
+    hint = (
+        ""
+        if kind in ("double", "string")
+        else f"\nHint: types are inferred from the first {INFERRED} rows."
+    )
     return ArgumentError(f"column {name!r} must have {wanted} in row {row} below the header.{hint}")

@@ -76,9 +76,9 @@ def opened(
     numbers: Collection[str] = (),
     *,
     typed: bool = True,
-    delimiter: str = ",",
+    **options: Any,
 ) -> Iterator[Source]:
-    r"""Open a file for reading; `numbers`, `typed` and `delimiter` are for CSV, as for `csv_file.read`.
+    r"""Open a file for reading; `numbers`, `typed` and `options` are for CSV: see `csv_file.read`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def opened(
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))  # whose errors have a name and a reason
         if form == "csv":
-            yield Source(*csv_file.read(file, numbers, typed=typed, delimiter=delimiter))
+            yield Source(*csv_file.read(file, numbers, typed=typed, **options))
             return
         try:
             source = (_parquet if form == "parquet" else _arrow)(path, file, stack)

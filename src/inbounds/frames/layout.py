@@ -12,6 +12,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.nested import with_fields
 
 with optional():
     import pyarrow as pa
@@ -20,6 +21,8 @@ with optional():
 _FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core draws answers
 _MOST_OF_TEXT = 1 << 16  # rows in a batch with cells of any length
 _CELLS = 1 << 22  # in a batch
+_PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+_MANY_LAYOUTS = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
 def batch_rows(schema: Any) -> int:
@@ -145,7 +148,7 @@ class Rebuilt:
 
 
 def _is_ordered(kind: Any) -> bool:
-    return pa.types.is_dictionary(kind) and kind.ordered
+    return bool(pa.types.is_dictionary(kind) and kind.ordered)
 
 
 def _is_encoded(kind: Any) -> bool:
@@ -158,38 +161,20 @@ def _is_encoded(kind: Any) -> bool:
 
 def _plain(kind: Any, name: str) -> Any:
     """Return a type whose arrays have one way only to hold the same values."""
-    types = pa.types
-
-    def inner(field: Any) -> Any:
-        return field.with_type(_plain(field.type, name))
-
     if _is_ordered(kind):
         return kind
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _plain(kind.value_type, name)
-    if types.is_string_view(kind):
-        return pa.string()
-    if types.is_binary_view(kind):
-        return pa.binary()
-    if types.is_struct(kind):
-        return pa.struct([inner(kind.field(i)) for i in range(kind.num_fields)])
-    if types.is_map(kind):
-        return pa.map_(inner(kind.key_field), inner(kind.item_field), kind.keys_sorted)
-    if types.is_fixed_size_list(kind):
-        return pa.list_(inner(kind.value_field), kind.list_size)
-    if types.is_list(kind):
-        return pa.list_(inner(kind.value_field))
-    if types.is_large_list(kind):
-        return pa.large_list(inner(kind.value_field))
     if isinstance(kind, pa.BaseExtensionType):
         storage = _plain(kind.storage_type, name)
         return kind if storage == kind.storage_type else storage
-    if kind.num_fields:
+    if any(has_many_layouts(kind) for has_many_layouts in _MANY_LAYOUTS):
         raise ArgumentTypeError(
-            f"column {name!r} must be of a type with one layout only, unlike unions and "
-            "views of lists."
+            f"column {name!r} must be of a type with one layout only, unlike unions and views of "
+            "lists."
         )
-    return kind
+    nested = with_fields(kind, lambda field: field.with_type(_plain(field.type, name)))
+    return _PLAIN.get(kind, kind) if nested is None else nested
 
 
 def _cast(values: Any, field: Any) -> Any:

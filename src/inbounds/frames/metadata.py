@@ -13,6 +13,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
+from inbounds.frames.nested import with_fields
 
 with optional():
     import pyarrow as pa
@@ -51,27 +52,12 @@ def bare_type(kind: Any) -> Any:
     >>> print(bare_type(noted).field(0).metadata)
     None
     """
-    types = pa.types
-    if types.is_struct(kind):
-        return pa.struct([_bare_field(kind.field(i)) for i in range(kind.num_fields)])
-    if types.is_map(kind):
-        return pa.map_(_bare_field(kind.key_field), _bare_field(kind.item_field), kind.keys_sorted)
-    if types.is_fixed_size_list(kind):
-        return pa.list_(_bare_field(kind.value_field), kind.list_size)
-    for is_kind, build in (
-        (types.is_list, pa.list_),
-        (types.is_large_list, pa.large_list),
-        (types.is_list_view, pa.list_view),
-        (types.is_large_list_view, pa.large_list_view),
-    ):
-        if is_kind(kind):
-            return build(_bare_field(kind.value_field))
-    if types.is_dictionary(kind):
+    nested = with_fields(kind, _bare_field)
+    if nested is not None:
+        return nested
+    if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, bare_type(kind.value_type), kind.ordered)
-    if types.is_union(kind):
-        fields = [_bare_field(kind.field(i)) for i in range(kind.num_fields)]
-        return pa.union(fields, kind.mode, kind.type_codes)
-    if types.is_run_end_encoded(kind):
+    if pa.types.is_run_end_encoded(kind):
         return pa.run_end_encoded(kind.run_end_type, bare_type(kind.value_type))
     if isinstance(kind, pa.BaseExtensionType):
         return _bare_extension(kind)
@@ -106,7 +92,7 @@ def _may_have_notes(kind: Any) -> bool:
 def _is_same(one: Any, other: Any) -> bool:
     """Compare types with all their notes, even those of maps, which `equals` leaves out."""
     schemas = (pa.schema([pa.field("", kind)]).serialize() for kind in (one, other))
-    return next(schemas).equals(next(schemas))
+    return bool(next(schemas).equals(next(schemas)))
 
 
 def bare_column(values: Any, field: Any) -> Any:

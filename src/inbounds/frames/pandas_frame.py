@@ -39,7 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
     for i in range(len(others)):
         array = copy.iloc[:, i].array
-        if not _is_bare(array.dtype):
+        if not _is_bare(array):
             copy.isetitem(i, _rebuilt(array, frame.columns[others[i]], sort=shuffle))
     for i in sorted(places):
         copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
@@ -51,9 +51,11 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     return copy.iloc[permutation(len(copy))].reset_index(drop=True) if shuffle else copy
 
 
-def _is_bare(kind: Any) -> bool:
-    """Say whether an array of this dtype has nothing but its values."""
-    return isinstance(kind, np.dtype) and kind.metadata is None
+def _is_bare(array: Any) -> bool:
+    """Say whether an array has nothing but its values; those of pandas' own have arrays inside."""
+    return (
+        isinstance(array, pd.arrays.NumpyExtensionArray) and array.to_numpy().dtype.metadata is None
+    )
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
@@ -61,8 +63,11 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
 
     With `sort`, categories without an order are sorted: they may be listed as they first appeared.
     """
-    if isinstance(array.dtype, np.dtype) and not isinstance(array, pd.Index):
-        return np.array(array.to_numpy(), bare_dtype(array.dtype))
+    if isinstance(array, pd.arrays.NumpyExtensionArray):
+        values = array.to_numpy()
+        bare = np.empty(values.shape, bare_dtype(values.dtype))
+        bare[...] = values  # a copy by numpy.array would keep the metadata
+        return bare
     file = io.BytesIO()
     try:
         _BarePickler(file, protocol=5).dump(array)
@@ -88,7 +93,7 @@ class _BarePickler(pickle.Pickler):
 def _bare_index(index: Any) -> Any:
     if isinstance(index, pd.RangeIndex):
         return index
-    if not isinstance(index, pd.MultiIndex) and _is_bare(index.dtype):
+    if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
         return index
     return _rebuilt(index, index.name)
 

@@ -175,9 +175,3 @@ def test_another_delimiter_is_read(delimiter):
     table = read(file.getvalue(), delimiter=delimiter)
     assert table["x"].to_pylist() == cells
     assert table["age"].to_pylist() == [4.0] * 4
-
-
-@pytest.mark.parametrize("delimiter", ["", ";;", "1", "e", ".", "-", "+", '"', "\n", "\r", "ä", "\0"])
-def test_what_numbers_and_quotes_are_made_of_is_no_delimiter(delimiter):
-    with pytest.raises(ArgumentError, match=r"^delimiter must be one character"):
-        csv_file.checked_delimiter(delimiter)

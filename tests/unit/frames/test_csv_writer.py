@@ -8,7 +8,7 @@ import pytest
 
 from inbounds.errors import ArgumentError
 from inbounds.frames import csv_file
-from inbounds.frames.csv_writer import writer
+from inbounds.frames.csv_writer import checked_delimiter, writer
 
 
 def read(text):
@@ -103,3 +103,11 @@ def test_another_delimiter_is_written(delimiter):
     assert header == ["x", "when", "n"]
     assert [row[0] for row in rows] == cells
     assert {len(row) for row in rows} == {3}
+
+
+@pytest.mark.parametrize(
+    "delimiter", ["", ";;", "1", "e", ".", "-", "+", '"', "\n", "\r", "ä", "\0"]
+)
+def test_what_numbers_and_quotes_are_made_of_is_no_delimiter(delimiter):
+    with pytest.raises(ArgumentError, match=r"^delimiter must be one character"):
+        checked_delimiter(delimiter)
