@@ -5,7 +5,6 @@ record batches, dictionaries, pages, codecs), are drawn twice. Noise is replaced
 all of the two published files can be compared, byte by byte.
 """
 
-import csv
 import io
 from itertools import pairwise
 
@@ -15,16 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from inbounds.cli.app import app
-from inbounds.frames import csv_file, layout
+import inbounds as ib
+from inbounds.errors import ArgumentError
+from inbounds.frames import arrow, csv_file, file, layout
 from inbounds.frames.column import Column
 
+AGE = ib.ClampedLaplace(ib.Box(0, 120, step=1), 120, scale=120.0)
 CELLS = st.text(st.sampled_from('ab,;"\n\r 17'), max_size=4)
 KINDS = [pa.string(), pa.string_view(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 ROUGH = settings(
-    max_examples=60,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -54,13 +54,12 @@ def public_parts(draw):
 def csv_text(draw, texts, numbers):
     """A private number of any length and layout, between public cells."""
     number = st.sampled_from(["5", "100", " 7", "41.00000", "1e2", '"9"', ""])
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator="\n").writerow(["rank", "age", "town"])
+    lines = io.StringIO(newline="")
+    lines.write("rank,age,town\n")
     for text, rank in zip(texts, numbers, strict=True):
-        cells = io.StringIO(newline="")
-        csv.writer(cells, lineterminator="").writerow([text])
-        file.write(f"{'' if rank is None else rank},{draw(number)},{cells.getvalue()}\n")
-    return file.getvalue().encode()
+        cell = text if text.isalnum() else '"' + text.replace('"', '""') + '"'
+        lines.write(f"{'' if rank is None else rank},{draw(number)},{cell}\n")
+    return lines.getvalue().encode()
 
 
 def splits(draw, rows):
@@ -105,12 +104,25 @@ def write_arrow(draw, table, path):
             writer.write_table(reencoded(table.slice(start, stop - start)))
 
 
-def published(source, target, nulls):
-    args = ["privatize", str(source), str(target), "--column", "age=0:120:1@1", "--force"]
-    result = CliRunner().invoke(app, [*args, "--nulls", nulls])
-    assert result.exit_code == 0, result.output
-    beside = target.with_name(f"{target.name}.privacy.json")
-    return target.read_bytes(), beside.read_bytes(), result.stderr
+def published(source, form):
+    """What the command writes, without its calibration, or the words in which it refuses."""
+    try:
+        return written(source, form)
+    except ArgumentError as error:  # types inferred from the first rows may not last
+        return str(error)
+
+
+def written(source, form):
+    kind = source.suffix[1:]
+    columns = [Column("age", AGE, "uniform", untyped=kind == "csv")]
+    target = io.BytesIO()
+    with file.opened(source, kind, ["age"], typed=form != "csv") as opened:
+        schema = arrow.privatize_frame(opened.schema.empty_table(), columns).schema
+        options = {"quote_empty": kind != "csv"}
+        with file.writing(target, form, schema, ["age"], **options) as write:
+            for batch in opened.batches:
+                write(arrow.privatize_frame(batch, columns))
+    return target.getvalue()
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
@@ -122,7 +134,7 @@ def test_a_csv_file_is_published_by_its_public_part(tmp_path, monkeypatch, form,
     for _ in range(2):
         monkeypatch.setattr(csv_file, "_BLOCK", data.draw(st.sampled_from([8, 40, 1 << 20])))
         (tmp_path / "in.csv").write_bytes(csv_text(data.draw, texts, numbers))
-        found.append(published(tmp_path / "in.csv", tmp_path / f"out.{form}", "uniform"))
+        found.append(published(tmp_path / "in.csv", form))
     assert found[0] == found[1]
 
 
@@ -138,5 +150,5 @@ def test_a_file_of_batches_is_published_by_its_public_part(tmp_path, kind, form,
         table = arrow_table(data.draw, texts, numbers, of_town)
         source = tmp_path / f"in.{kind}"
         (write_parquet if kind == "parquet" else write_arrow)(data.draw, table, source)
-        found.append(published(source, tmp_path / f"out.{form}", "uniform"))
+        found.append(published(source, form))
     assert found[0] == found[1]
