@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import inbounds as ib
@@ -24,8 +24,9 @@ AGE = ib.ClampedLaplace(ib.Box(0, 120, step=1), 120, scale=120.0)
 CELLS = st.text(st.sampled_from('ab,;"\n\r 17'), max_size=4)
 KINDS = [pa.string(), pa.string_view(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
 ROUGH = settings(
-    max_examples=12,
+    max_examples=40,
     deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.nested import with_fields
@@ -73,7 +75,9 @@ def _joined(batches: list[Any], schema: Any) -> Any:
 
 
 def joined(arrays: list[Any], field: Any) -> Any:
-    """Return arrays of a type as one.
+    """Return arrays of a type as one, with nothing left in the places of nulls.
+
+    A reader may leave anything there, and Arrow's files would carry it.
 
     Examples
     --------
@@ -81,7 +85,11 @@ def joined(arrays: list[Any], field: Any) -> Any:
     [1, 2]
     """
     try:
-        return pa.concat_arrays(arrays)
+        array = pa.concat_arrays(arrays)
+        is_clean = not array.null_count and pa.types.is_primitive(array.type)
+        if is_clean or pa.types.is_run_end_encoded(array.type):  # runs have no places of nulls
+            return array
+        return array.take(pa.array(np.arange(len(array))))
     except pa.ArrowException:
         raise ArgumentTypeError(
             f"column {field.name!r} must be of a type that Arrow can join, got "
