@@ -58,10 +58,9 @@ class Source:
     ) -> None:
         method = getattr(mechanism, "release", None)
         if not callable(method) and not callable(mechanism):
-            raise ArgumentTypeError(
-                "mechanism must have a method release(values), or be a function.\n"
-                "Hint: of another library's object, pass the method that answers one value."
-            )
+            hint = "for another library's object, pass the method that releases one value."
+            requirement = "have a method release(values), or be a function"
+            raise ArgumentTypeError.must("mechanism", requirement, hint=hint)
         if isinstance(mechanism, type) and callable(method):
             got, hint = f"the class {mechanism.__name__}", "give an instance of it."
             raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)

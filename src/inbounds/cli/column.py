@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
 _ROUNDING = 1 - 2.0**-40  # so that equal shares never add up to more than the whole
+_DELIMITERS = ";\t|"  # that a header of a single name may hold by mistake
 _FORM = "NAME=LOW:HIGH[:STEP][@EPSILON], as in age=0:120:1@0.5"
 
 
@@ -168,6 +169,25 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
         "columns": [_facts(one) for one in columns],
         "nulls": nulls,
     }
+
+
+def check_name(name: str, names: list[str]) -> None:
+    """Refuse a column that INPUT does not have exactly once.
+
+    Examples
+    --------
+    >>> check_name("age", ["age", "town"])
+    """
+    count = names.count(name)
+    if count == 1:
+        return
+    found = f"{count} of them" if count else "none of that name"
+    text = f"--column {name!r} must be a column of INPUT, exactly once, got {found}."
+    for delimiter in _DELIMITERS if len(names) == 1 else ():
+        if delimiter in names[0]:
+            text += f" Hint: the header seems to be separated by {delimiter!r}, so --delimiter."
+            break
+    raise UsageError(text)
 
 
 def warn_of_order(columns: list[Column], sorted_by: Collection[str]) -> None:

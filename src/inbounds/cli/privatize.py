@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_text
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
@@ -13,8 +13,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.column import Column, calibrated, describe, warn_of_order
+from inbounds.cli.column import Column, calibrated, check_name, describe, warn_of_order
 from inbounds.cli.failure import InputError, UsageError, in_options
+from inbounds.cli.progress import bar
+from inbounds.cli.statement import statement, types_told
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -83,6 +85,10 @@ def privatize(
             help="Of a file whose name does not end in .csv, .parquet, .arrow or .feather.",
         ),
     ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="Between cells of CSV, in INPUT and OUTPUT; a comma if none is given."),
+    ] = None,
     shuffle: Annotated[
         bool,
         typer.Option(
@@ -109,19 +115,29 @@ def privatize(
 
     OUTPUT appears only once it is complete, and beside it the guarantee with
     its proofs, OUTPUT.privacy.json. Values are never shown. Text that goes
-    from CSV to CSV stays as it is; otherwise types are inferred.
+    from CSV to CSV stays as it is. From CSV to other formats the types of
+    other columns are inferred from the first 65,536 rows: 007 becomes 7,
+    and a time with an offset is written in UTC. Private columns on whole
+    steps become 64-bit integers, others doubles.
     """
     _check_places(source, target, force=force, json=json)
     forms = _format(source, form), _format(target, form)
+    between = _delimiter(delimiter, forms)
     columns = calibrated(column, epsilon, delta, mechanism)
     facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
     with (
         _explained(source),
-        _opened(source, forms, columns) as opened,
+        _opened(source, forms, columns, between) as opened,
         _written(target, facts) as file,
     ):
+        facts["types"] = types_told(forms, others=len(opened.schema) > len(columns))
         try:
-            _answer(opened, columns, file, forms[1], facts, shuffle=shuffle, progress=progress)
+            _answer(
+                *(opened, columns, file, forms, facts),
+                delimiter=between,
+                shuffle=shuffle,
+                progress=progress,
+            )
         except BaseException:
             if facts["rows"] and not _is_held_back(target):
                 typer.echo(f"Stopped early. {statement(facts)}", err=True)
@@ -131,25 +147,15 @@ def privatize(
         output.show_json(facts)
 
 
-def statement(facts: dict[str, Any]) -> str:
-    """Say what the rows cost the people they are about.
+def _delimiter(given: str | None, forms: tuple[Format, Format]) -> str:
+    from inbounds.frames.csv_writer import checked_delimiter  # noqa: PLC0415 - help must be quick
 
-    Examples
-    --------
-    >>> facts = describe(calibrated(["age=0:120"], 1.0, None, "bounded-laplace"), "error")
-    >>> statement(facts | {"rows": 3})
-    "Privacy: 3 rows at epsilon=1 each ('age' 1). Other columns are as they were."
-    """
-    if not facts["rows"]:
-        return "Privacy: no row, no release, nothing spent."
-    plural = "" if facts["rows"] == 1 else "s"
-    cost = ", ".join(f"{name}={value:g}" for name, value in facts["row"]["requested"].items())
-    parts = ", ".join(
-        f"{one['name']!r} {one['requested']['epsilon']:g}" for one in facts["columns"]
-    )
-    text = f"Privacy: {facts['rows']} row{plural} at {cost} each ({parts})."
-    text += " Where values are missing is published." if facts["nulls"] == "keep" else ""
-    return f"{text} Other columns are as they were."
+    if given is not None and "csv" not in forms:
+        raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is.")
+    try:
+        return "," if given is None else checked_delimiter("\t" if given == r"\t" else given)
+    except ArgumentError as error:
+        raise UsageError(f"--{error}") from None
 
 
 def _check_places(source: Path, target: Path, *, force: bool, json: bool) -> None:
@@ -194,22 +200,28 @@ def _explained(source: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(source: Path, forms: tuple[Format, Format], columns: list[Column]) -> Iterator[Source]:
+def _opened(
+    source: Path, forms: tuple[Format, Format], columns: list[Column], delimiter: str
+) -> Iterator[Source]:
     """Open INPUT and look for the columns; text that goes from CSV to CSV stays as it is."""
     from inbounds.frames import csv_file, file  # noqa: PLC0415 - help must be quick
 
-    names, typed = [column.name for column in columns], forms[1] != "csv"
+    names = [column.name for column in columns]
+
+    def check(found: list[str]) -> None:
+        for name in names:
+            check_name(name, found)
+
+    options: Any = {"typed": forms[1] != "csv", "delimiter": delimiter, "check": check}
     if source == _PIPE:
         if sys.stdin.isatty():
             raise UsageError("INPUT must be a file, or - with a pipe.")
-        piped = file.Source(*csv_file.read(sys.stdin.buffer, names, typed=typed))
+        piped = file.Source(*csv_file.read(sys.stdin.buffer, names, **options))
         opening: Any = nullcontext(piped)
     else:
-        opening = file.opened(source, forms[0], names, typed=typed)
+        opening = file.opened(source, forms[0], names, **options)
     with opening as opened:
-        for name in names:
-            if opened.schema.names.count(name) != 1:
-                raise UsageError(f"--column {name!r} must be a column of INPUT, exactly once.")
+        check(opened.schema.names)
         yield opened
 
 
@@ -240,16 +252,19 @@ def _answer(
     source: Source,
     columns: list[Column],
     target: IO[bytes],
-    form: Format,
+    forms: tuple[Format, Format],
     facts: dict[str, Any],
     *,
+    delimiter: str,
     shuffle: bool,
     progress: bool | None,
 ) -> None:
     """Answer all rows, batch by batch, and count them before they leave."""
     from inbounds.frames import arrow, column, file  # noqa: PLC0415 - help must be quick
 
-    jobs = [column.Column(one.name, one.mechanism, facts["nulls"]) for one in columns]
+    from_text = forms[0] == "csv"
+    jobs = [column.Column(one.name, one.mechanism, facts["nulls"], from_text) for one in columns]
+    csv = {"delimiter": delimiter, "quote_empty": not from_text}
     schema = arrow.privatize_frame(source.schema.empty_table(), jobs).schema
 
     def change(batch: Any) -> Any:
@@ -264,32 +279,9 @@ def _answer(
     else:
         warn_of_order(columns, source.sorted_by)
     with (
-        _bar(source.rows, progress) as tell,
-        file.writing(target, form, schema, [one.name for one in columns]) as write,
+        bar(source.rows, progress) as tell,
+        file.writing(target, forms[1], schema, [one.name for one in columns], **csv) as write,
         closing(file.passed_on(batches, then, write)) as counts,
     ):
         for facts["rows"] in counts:
             tell(facts["rows"])
-
-
-@contextmanager
-def _bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error if it is wanted, or if nothing is said and it is a screen."""
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda rows: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - help must be quick
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    shown = "{task.completed:,.0f} rows", "{task.fields[speed]:,.0f} rows/s"
-    console = Console(stderr=True, force_terminal=wanted)
-    with Progress(
-        BarColumn(), *map(TextColumn, shown), TimeRemainingColumn(), console=console
-    ) as bar:
-        task = bar.add_task("rows", total=total, speed=0.0)
-
-        def tell(rows: int) -> None:
-            elapsed = bar.tasks[0].elapsed or 1e-9
-            bar.update(task, completed=rows, speed=rows / elapsed)
-
-        yield tell

@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from inbounds._extra import optional
+from inbounds.errors import ArgumentTypeError
 from inbounds.frames.column import Column, locate, number_type
+from inbounds.frames.layout import batch_rows, rebatched
 from inbounds.frames.metadata import bare_column, bare_schema
-from inbounds.frames.order import permutation
+from inbounds.frames.order import category_order, permutation
 
 with optional():
     import pyarrow as pa
 
 _TYPES = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_WHOLE_DOUBLES = 2**53
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Replace columns of a table or record batch now, and of a reader's batches as they are read.
 
-    Metadata of the schema and of its fields is left out.
+    Metadata of the schema and of its fields is left out. Columns of a table come back in one piece,
+    and a reader's batches have a constant number of rows: where pieces end may tell of values.
 
     Examples
     --------
@@ -41,7 +47,12 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
             batches = shuffled_batches(batches, schema)
         return pa.RecordBatchReader.from_batches(schema, batches)
     replaced = _replaced(frame, places, schema)
-    return replaced.take(permutation(replaced.num_rows)) if shuffle else replaced
+    if isinstance(frame, pa.RecordBatch):
+        if not shuffle:
+            return replaced
+        (replaced,) = _shuffled(pa.Table.from_batches([replaced])).to_batches() or [replaced]
+        return replaced
+    return _shuffled(replaced) if shuffle else _in_one_piece(replaced)
 
 
 def shuffled_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
@@ -53,8 +64,33 @@ def shuffled_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     >>> sorted(pa.Table.from_batches(shuffled_batches([batch], batch.schema))["x"].to_pylist())
     [1, 2, 3]
     """
-    table = pa.Table.from_batches(batches, schema)
-    yield from table.take(permutation(table.num_rows)).to_batches()
+    table = _shuffled(pa.Table.from_batches(batches, schema))
+    yield from rebatched(table.to_batches(), schema, batch_rows(schema))
+
+
+def _shuffled(table: Any) -> Any:
+    """Put rows into a random order; categories are sorted, as they may be listed in the old one."""
+    table = _in_one_piece(table)
+    for i, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type) and not field.type.ordered:
+            chunks = [_with_sorted_categories(chunk) for chunk in table.column(i).chunks]
+            table = table.set_column(i, field, pa.chunked_array(chunks, field.type))
+    return _in_one_piece(table.take(permutation(table.num_rows)))
+
+
+def _with_sorted_categories(array: Any) -> Any:
+    order = category_order(array.dictionary.to_pylist())
+    places = pa.array(np.argsort(order), array.type.index_type)
+    return pa.DictionaryArray.from_arrays(
+        places.take(array.indices), array.dictionary.take(pa.array(order))
+    )
+
+
+def _in_one_piece(table: Any) -> Any:
+    try:
+        return table.combine_chunks()
+    except pa.ArrowException:
+        raise ArgumentTypeError("columns must be of types that Arrow can join.") from None
 
 
 def answer(column: Column, values: Any) -> Any:
@@ -71,19 +107,27 @@ def answer(column: Column, values: Any) -> Any:
     chunked = isinstance(values, pa.ChunkedArray)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())  # may round, but any two values in the box are hidden
     array = values.combine_chunks() if chunked else values
     missing = None
     if array.null_count:
         missing = array.is_null().to_numpy(zero_copy_only=False)
         array = array.fill_null(0)
     answers = column.answer(array.to_numpy(zero_copy_only=False), missing)
-    result = pa.array(answers, kind, mask=missing if column.nulls == "keep" else None)
+    result = pa.array(answers, mask=missing if column.nulls == "keep" else None).cast(kind)
     return pa.chunked_array([result]) if chunked else result
 
 
 def answer_type(column: Column, given: Any) -> Any:
     """Return the type that the answers to a column of type `given` have."""
     plain = given.value_type if pa.types.is_dictionary(given) else given
+    if pa.types.is_decimal(plain):
+        digits = plain.precision - plain.scale if plain.scale >= 0 else 0
+        most = min(10 ** max(digits, 0) - 1, _WHOLE_DOUBLES)
+        return plain if column.answers_within(-most, most) else pa.float64()
+    if column.becomes_whole:
+        return pa.int64()
     return plain if column.keeps(number_type(column, plain, _TYPES)) else pa.float64()
 
 
@@ -96,5 +140,5 @@ def _replaced(frame: Any, places: dict[int, Column], schema: Any) -> Any:
 
 
 def _answered_batches(reader: Any, places: dict[int, Column], schema: Any) -> Iterator[Any]:
-    for batch in reader:
+    for batch in rebatched(reader, reader.schema, batch_rows(reader.schema)):
         yield _replaced(batch, places, schema)

@@ -21,6 +21,7 @@ from inbounds.sampling.sampler import SMALL, Sampler
 
 Nulls = Literal["error", "keep", "uniform"]
 Numbers = NDArray[Any]
+_INT64 = np.iinfo(np.int64)
 
 
 @dataclass(eq=False)
@@ -35,6 +36,8 @@ class Column:
         What answers each value, on an interval and for any change of a value in it.
     nulls
         ``"error"``, ``"keep"`` or ``"uniform"``, as for `privatize`.
+    untyped
+        Whether the numbers come from text: whole answers are 64-bit integers then.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Column:
     name: Hashable
     mechanism: Mechanism
     nulls: Nulls
+    untyped: bool = False
     _answered: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -80,16 +84,28 @@ class Column:
         Doubles stay doubles, and integers stay integers where answers are whole numbers. Narrower
         floats become doubles: rounding to them could leave the box.
         """
-        grid = self._grid
-        if kind.kind == "f" or not grid.integral:
+        if kind.kind == "f" or not self._grid.integral:
             return kind == np.float64
         limits = np.iinfo(kind)
-        if limits.min <= grid.points(0) and grid.points(grid.intervals) <= limits.max:
+        if self.answers_within(limits.min, limits.max):
             return True
         raise ArgumentError(
             f"column {self.name!r} must have a type that holds every answer in "
             f"{self.mechanism.domain!r}, got {kind.name}.\nHint: cast it to a wider type first."
         )
+
+    def answers_within(self, lower: int, upper: int) -> bool:
+        """Whether all answers are whole numbers between two others."""
+        grid = self._grid
+        if not grid.integral:
+            return False
+        ends = (int(grid.points(i)) for i in (0, grid.intervals))  # as doubles would be rounded
+        return all(lower <= end <= upper for end in ends)
+
+    @property
+    def becomes_whole(self) -> bool:
+        """Whether answers to numbers in text are integers."""
+        return self.untyped and self.answers_within(_INT64.min, _INT64.max)
 
     def answer(self, values: Numbers, missing: NDArray[np.bool_] | None = None) -> Numbers:
         """Return private answers for integers or floats of any width.
@@ -102,7 +118,9 @@ class Column:
             Where nulls are, if there are any. With ``nulls="keep"`` the answers at these places
             mean nothing, and the caller puts nulls there.
         """
-        kind = values.dtype if self.keeps(values.dtype) else np.dtype(np.float64)
+        kind = bare_dtype(values.dtype) if self.keeps(values.dtype) else np.dtype(np.float64)
+        if self.becomes_whole:
+            kind = np.dtype(np.int64)
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
             raise ArgumentError(
@@ -141,6 +159,17 @@ class Column:
         box = self.mechanism.domain
         width = float(box.widths[0])
         return Grid.fit(float(box.lower), float(box.upper), box.steps[0], sigma=width)
+
+
+def bare_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype without its metadata, which may hold anything.
+
+    Examples
+    --------
+    >>> print(bare_dtype(np.dtype("i4", metadata={"true": [17, 41]})).metadata)
+    None
+    """
+    return kind if kind.metadata is None else np.dtype(kind.str)
 
 
 def uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:

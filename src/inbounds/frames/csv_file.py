@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
+from inbounds.frames.layout import batch_rows, rebatched
 
 with optional():
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-_BLOCK = 1 << 24  # bytes read together; types are inferred from the first of them
+_BLOCK = 1 << 24  # bytes read together
+INFERRED = 1 << 16  # rows that types are inferred from: of bytes, private cells would fill some
 _LONGEST_HEADER = 1 << 20
 _LONGEST_ROW = 1 << 26
 _TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # of lines: between them is a blank one
-_AROUND = np.frombuffer(b',\r\n"', np.uint8)  # what may stand beside a quote outside a cell
+_AROUND = b'\r\n"'  # what may stand beside a quote outside a cell, with the delimiter
 _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
 
 
 def read(
-    stream: IO[bytes], numbers: Collection[str], *, typed: bool = False
+    stream: IO[bytes],
+    numbers: Collection[str],
+    *,
+    typed: bool = False,
+    delimiter: str = ",",
+    check: Callable[[list[str]], object] = bool,
 ) -> tuple[Any, Iterator[Any]]:
     r"""Return the schema of a CSV file with a header, and its record batches.
 
@@ -42,32 +49,46 @@ def read(
     numbers
         Columns that are read as doubles: a type inferred from the first rows may not fit the last.
     typed
-        Whether to infer the types of other columns, or to pass their text on as it is.
+        Whether to infer the types of other columns from the first `INFERRED` rows, or to pass
+        their text on as it is.
+    delimiter
+        The character between cells, as `csv_writer.checked_delimiter` allows it.
+    check
+        What to call with the names in the header, before rows are read that may not fit it.
 
     Examples
     --------
+    >>> import io
     >>> schema, batches = read(io.BytesIO(b"age,zip\n41,007\n"), ["age"])
     >>> schema.types, next(batches).to_pylist()
     ([DataType(double), DataType(string)], [{'age': 41.0, 'zip': '007'}])
     >>> next(read(io.BytesIO(b"age\n41\n\n7\n"), ["age"])[1])["age"].to_pylist()
     [41.0, None, 7.0]
     """
-    names = _header(stream)
+    names = _header(stream, delimiter)
+    check(names)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
     kinds |= dict.fromkeys(numbers, pa.float64())
-    tables = _tables(stream, names, kinds)
+    blocks = _blocks(stream, delimiter)
+    if len(names) > 1:
+        blocks = _without_blank_lines(blocks)
+    if typed:
+        blocks = _first_rows_together(blocks)
+    tables = _tables(blocks, names, kinds, delimiter)
     first = next(tables, None)
     if first is None:
         return pa.schema([(name, kinds.get(name, pa.string())) for name in names]), iter(())
-    return first.schema, (batch for table in chain([first], tables) for batch in table.to_batches())
+    batches = (batch for table in chain([first], tables) for batch in table.to_batches())
+    return first.schema, rebatched(batches, first.schema, batch_rows(first.schema))
 
 
-def _tables(stream: IO[bytes], names: list[str], kinds: dict[str, Any]) -> Iterator[Any]:
+def _tables(
+    blocks: Iterable[bytes], names: list[str], kinds: dict[str, Any], delimiter: str
+) -> Iterator[Any]:
     """Parse block after block; types that the first one does not tell are added to `kinds`."""
     rows = 0
-    blocks = _blocks(stream)
-    for block in blocks if len(names) == 1 else _without_blank_lines(blocks):
-        table = _parsed(block, names, kinds, rows)
+    for block in blocks:
+        table = _parsed(block, names, kinds, rows, delimiter)
         if table is not None:
             found = {field.name: field.type for field in table.schema}
             blank = [name for name, kind in found.items() if pa.types.is_null(kind)]
@@ -79,7 +100,37 @@ def _tables(stream: IO[bytes], names: list[str], kinds: dict[str, Any]) -> Itera
             yield table
 
 
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+def _first_rows_together(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the first `INFERRED` rows as one block, however long their private cells are."""
+    held: list[bytes] = []
+    missing = INFERRED
+    for block in blocks:
+        ends = _row_ends(block)
+        if ends.size >= missing:
+            end = int(ends[missing - 1])
+            yield b"".join([*held, block[:end]])
+            yield block[end:]
+            yield from blocks
+            return
+        held.append(block)
+        missing -= ends.size
+    yield b"".join(held)
+
+
+def _row_ends(block: bytes) -> NDArray[np.int64]:
+    """Return where rows end; line ends in quotes do not count."""
+    data = np.frombuffer(block, np.uint8)
+    ends = data == ord("\n")
+    if b"\r" in block:
+        alone = data == ord("\r")
+        alone[:-1] &= ~ends[1:]
+        ends |= alone
+    if b'"' in block:
+        ends &= np.cumsum(data == ord('"'), dtype=np.uint8) % 2 == 0
+    return np.flatnonzero(ends) + 1
+
+
+def _blocks(stream: IO[bytes], delimiter: str) -> Iterator[bytes]:
     """Read blocks that end with a row.
 
     Arrow's own stream reads ahead in a thread, which brings the process down if it ends meanwhile.
@@ -89,7 +140,7 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
         rest += block
         end = _row_end(rest)
         if end:
-            yield _checked_quotes(rest[:end], lines)
+            yield _checked_quotes(rest[:end], lines, delimiter)
             lines += rest.count(b"\n", 0, end)
             rest = rest[end:]
         elif len(rest) > _LONGEST_ROW:
@@ -97,7 +148,7 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
                 f"a row must be shorter than {_LONGEST_ROW} bytes.\nHint: a quote may be open."
             )
     if rest:
-        yield _checked_quotes(rest, lines)
+        yield _checked_quotes(rest, lines, delimiter)
 
 
 def _without_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -142,7 +193,7 @@ def _row_end(data: bytes) -> int:
     return end
 
 
-def _checked_quotes(block: bytes, lines: int) -> bytes:
+def _checked_quotes(block: bytes, lines: int, delimiter: str) -> bytes:
     """Refuse what Arrow would read somehow: behind a stray quote, numbers would pass as text.
 
     Every other quote opens a cell and the next one closes it; a doubled one closes and opens.
@@ -150,7 +201,8 @@ def _checked_quotes(block: bytes, lines: int) -> bytes:
     data = np.frombuffer(b"\n" + block + b"\n", np.uint8)
     quotes = np.flatnonzero(data == ord('"'))
     beside = quotes + np.where(np.arange(quotes.size) % 2, 1, -1)
-    wrong = quotes[~np.isin(data[beside], _AROUND)]
+    around = np.frombuffer(_AROUND + delimiter.encode(), np.uint8)
+    wrong = quotes[~np.isin(data[beside], around)]
     if quotes.size % 2 and not wrong.size:
         wrong = quotes[-1:]
     if wrong.size:
@@ -161,7 +213,9 @@ def _checked_quotes(block: bytes, lines: int) -> bytes:
     return block
 
 
-def _parsed(block: bytes, names: list[str], kinds: dict[str, Any], rows: int) -> Any:
+def _parsed(
+    block: bytes, names: list[str], kinds: dict[str, Any], rows: int, delimiter: str
+) -> Any:
     uneven: list[Any] = []
 
     def refuse(row: Any) -> str:
@@ -174,6 +228,7 @@ def _parsed(block: bytes, names: list[str], kinds: dict[str, Any], rows: int) ->
             # a single thread counts rows
             arrow_csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
             arrow_csv.ParseOptions(
+                delimiter=delimiter,
                 newlines_in_values=True,
                 ignore_empty_lines=len(names) > 1,  # otherwise they are rows
                 invalid_row_handler=refuse,
@@ -186,7 +241,7 @@ def _parsed(block: bytes, names: list[str], kinds: dict[str, Any], rows: int) ->
         raise _explained(error, names, uneven, rows) from None
 
 
-def _header(stream: IO[bytes]) -> list[str]:
+def _header(stream: IO[bytes], delimiter: str) -> list[str]:
     """Read the first row by itself, so that every column has a type before data is read."""
     line = stream.readline(_LONGEST_HEADER)
     while line.count(b'"') % 2 and len(line) < _LONGEST_HEADER:
@@ -197,7 +252,7 @@ def _header(stream: IO[bytes]) -> list[str]:
     if not line:
         raise ArgumentError("a CSV file must have a header, got an empty file.")
     try:
-        (names,) = csv.reader([line.decode("utf-8-sig")], strict=True)
+        (names,) = csv.reader([line.decode("utf-8-sig")], delimiter=delimiter, strict=True)
     except (UnicodeDecodeError, ValueError, csv.Error):
         raise ArgumentError("a CSV file must begin with a header, in UTF-8.") from None
     if not names:
@@ -217,46 +272,9 @@ def _explained(error: Exception, names: list[str], uneven: list[Any], before: in
         return ArgumentError("the rows below the header must be CSV.")
     name, row, kind = names[int(found[1])], before + int(found[2]), found[3]
     wanted = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
-    hint = "" if kind in ("double", "string") else "\nHint: types are inferred from the first rows."
+    hint = (
+        ""
+        if kind in ("double", "string")
+        else f"\nHint: types are inferred from the first {INFERRED} rows."
+    )
     return ArgumentError(f"column {name!r} must have {wanted} in row {row} below the header.{hint}")
-
-
-def writer(file: IO[bytes], schema: Any) -> Callable[[Any], None]:
-    r"""Write the header, and return what writes a record batch.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> batch = pa.record_batch({"age": [41.0, 7.25], "name": ["Doe", "Roe, J."]})
-    >>> writer(file, batch.schema)(batch)
-    >>> file.getvalue()
-    b'age,name\n41,"Doe"\n7.25,"Roe, J."\n'
-    """
-    _encoded(schema.empty_table().to_batches(), schema)  # refuses lists before anything is written
-    header = io.StringIO(newline="")
-    csv.writer(header, lineterminator="\n").writerow(schema.names)
-    file.write(header.getvalue().encode())
-
-    def write(batch: Any) -> None:
-        file.write(_encoded([batch], schema))
-
-    return write
-
-
-def _encoded(batches: list[Any], schema: Any) -> memoryview:
-    """Return lines of text, with quotes only if some cell of these rows needs them.
-
-    They are needed for commas, quotes and line ends, and to tell empty text from none.
-    """
-    table = pa.Table.from_batches(batches, schema)
-    texts = [c for c in table.columns if not pa.types.is_primitive(c.type)]
-    styles = ("needed",) if any(c.null_count for c in texts) else ("none", "needed")
-    for style in styles:
-        options = arrow_csv.WriteOptions(include_header=False, quoting_style=style)
-        lines = pa.BufferOutputStream()  # a BytesIO cannot be collected along with views of it
-        try:
-            arrow_csv.write_csv(table, lines, options)
-        except pa.ArrowException:  # its message shows the cell
-            continue
-        return memoryview(lines.getvalue())
-    raise ArgumentError("columns must hold numbers, times or UTF-8 text to be written as CSV.")

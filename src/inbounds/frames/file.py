@@ -11,7 +11,8 @@ from typing import IO, Any, Literal, get_args
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
-from inbounds.frames import csv_file
+from inbounds.frames import csv_file, csv_writer
+from inbounds.frames.layout import Rebuilt, batch_rows
 
 with optional():
     import pyarrow as pa
@@ -25,8 +26,6 @@ SUFFIXES: dict[str, Format] = {
     ".feather": "arrow",
 }
 
-_FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core draws answers
-_BYTES = 1 << 26  # in a batch, about
 _BUFFER = 1 << 20  # bytes of a Parquet column read together
 _MAGIC = b"ARROW1"  # how an Arrow file begins, unlike a stream
 
@@ -40,7 +39,7 @@ class Source:
     schema
         Names, types and metadata of its columns.
     batches
-        Its rows, to be read once.
+        Its rows, to be read once, in batches that the file's own layout does not change.
     rows
         How many there are, if the file tells.
     sorted_by
@@ -71,9 +70,14 @@ def format_of(path: Path, otherwise: str | None = None) -> Format:
 
 @contextmanager
 def opened(
-    path: Path, form: Format, numbers: Collection[str] = (), *, typed: bool = True
+    path: Path,
+    form: Format,
+    numbers: Collection[str] = (),
+    *,
+    typed: bool = True,
+    **options: Any,
 ) -> Iterator[Source]:
-    r"""Open a file for reading; `numbers` and `typed` are for CSV, as for `csv_file.read`.
+    r"""Open a file for reading; `numbers`, `typed` and `options` are for CSV: see `csv_file.read`.
 
     Examples
     --------
@@ -87,13 +91,15 @@ def opened(
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))  # whose errors have a name and a reason
         if form == "csv":
-            yield Source(*csv_file.read(file, numbers, typed=typed))
+            yield Source(*csv_file.read(file, numbers, typed=typed, **options))
             return
         try:
             source = (_parquet if form == "parquet" else _arrow)(path, file, stack)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(form, error) from None
-        yield Source(source.schema, _explained(source.batches, form), source.rows, source.sorted_by)
+        rebuilt = Rebuilt(source.schema)
+        batches = rebuilt.batches(_explained(source.batches, form))
+        yield Source(rebuilt.schema, batches, source.rows, source.sorted_by)
 
 
 def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
@@ -101,10 +107,7 @@ def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
     parquet = pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False)
     file = stack.enter_context(parquet)
     facts = file.metadata
-    groups = (facts.row_group(i) for i in range(facts.num_row_groups))
-    size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)
-    rows = min(max(_BYTES // max(size, 1), _FEWEST), _MOST)
-    batches = file.iter_batches(batch_size=rows)
+    batches = file.iter_batches(batch_size=batch_rows(file.schema_arrow))
     return Source(file.schema_arrow, batches, facts.num_rows, _sorted_by(facts))
 
 
@@ -124,12 +127,7 @@ def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:
     else:
         reader = stack.enter_context(pa.ipc.open_stream(source))
         batches = iter(reader)
-    return Source(reader.schema, (part for batch in batches for part in _parts(batch)))
-
-
-def _parts(batch: Any) -> Iterator[Any]:
-    for start in range(0, batch.num_rows, _MOST):
-        yield batch.slice(start, _MOST)
+    return Source(reader.schema, batches)
 
 
 def _explained(batches: Iterator[Any], form: Format) -> Iterator[Any]:
@@ -148,12 +146,16 @@ def _unreadable(form: Format, error: Exception) -> Exception:
 
 @contextmanager
 def writing(
-    file: IO[bytes], form: Format, schema: Any, answered: Collection[str] = ()
+    file: IO[bytes],
+    form: Format,
+    schema: Any,
+    answered: Collection[str] = (),
+    **options: Any,
 ) -> Iterator[Callable[[Any], None]]:
     """Write record batches to a file, which is finished when the block ends without an error.
 
     Columns that are `answered` hold noise: doubles among them hardly repeat, so that Parquet needs
-    no dictionary of them.
+    no dictionary of them. `options` are for CSV, as for `csv_writer.writer`.
 
     Examples
     --------
@@ -166,13 +168,13 @@ def writing(
     2
     """
     if form == "csv":
-        yield csv_file.writer(file, schema)
+        yield csv_writer.writer(file, schema, **options)
         return
     try:
         target: Any = (
             pq.ParquetWriter(file, schema, use_dictionary=_repeating(schema, answered))
             if form == "parquet"
-            else pa.ipc.new_file(file, schema)
+            else pa.ipc.new_file(file, schema, options=_growing_dictionaries())
         )
     except pa.ArrowException:
         raise _unwritable(form) from None
@@ -182,6 +184,11 @@ def writing(
     except BaseException:
         _abandon(target)
         raise
+
+
+def _growing_dictionaries() -> Any:
+    """Return the options that let a later batch add to a dictionary."""
+    return pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
 
 
 def _write(target: Any, batch: Any, form: Format) -> None:

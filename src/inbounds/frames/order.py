@@ -7,7 +7,7 @@ engine or a file carries already are.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,23 @@ def permutation(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
         ranked = keys[order]
         if (ranked[1:] != ranked[:-1]).all():
             return order
+
+
+def category_order(categories: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the order in which to list categories that may be listed as they first appeared.
+
+    It is sorted or, where they cannot be compared, random.
+
+    Examples
+    --------
+    >>> category_order(["Ulm", "Rom"]).tolist()
+    [1, 0]
+    """
+    try:
+        order = sorted(range(len(categories)), key=categories.__getitem__)
+    except TypeError:
+        return permutation(len(categories))
+    return np.array(order, np.int64)
 
 
 def random_keys(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.uint64]:

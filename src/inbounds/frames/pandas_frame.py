@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds.frames.column import Column, locate, wrong_type
-from inbounds.frames.order import permutation
+from inbounds.errors import ArgumentTypeError
+from inbounds.frames.column import Column, bare_dtype, locate, wrong_type
+from inbounds.frames.order import category_order, permutation
 
 with optional():
     import pandas as pd
@@ -18,8 +21,9 @@ with optional():
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as pandas means it.
 
-    `attrs`, and what a subclass carries along in `_metadata`, are left out. Other columns are
-    copied: pandas keeps columns of a type in one array, with the true values beside them.
+    `attrs`, metadata of dtypes, and what a subclass carries along in `_metadata`, are left out.
+    Other columns are copied: pandas keeps columns of a type in one array, with the true values
+    beside them, and columns of Arrow in pieces, whose ends may tell of values.
 
     Examples
     --------
@@ -33,13 +37,65 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     others = [i for i in range(frame.shape[1]) if i not in places]
     copy = frame.iloc[:, others].copy(deep=True)
     copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
+    for i in range(len(others)):
+        array = copy.iloc[:, i].array
+        if not _is_bare(array):
+            copy.isetitem(i, _rebuilt(array, frame.columns[others[i]], sort=shuffle))
     for i in sorted(places):
         copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
-    copy.columns = frame.columns
+    copy.columns = _bare_index(frame.columns)
+    copy.index = _bare_index(frame.index)
     copy.attrs = {}
     for name in copy._metadata:
         copy.__dict__.pop(name, None)
     return copy.iloc[permutation(len(copy))].reset_index(drop=True) if shuffle else copy
+
+
+def _is_bare(array: Any) -> bool:
+    """Say whether an array has nothing but its values; those of pandas' own have arrays inside."""
+    return (
+        isinstance(array, pd.arrays.NumpyExtensionArray) and array.to_numpy().dtype.metadata is None
+    )
+
+
+def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
+    """Return an array or index of the same values, in one piece and without metadata of dtypes.
+
+    With `sort`, categories without an order are sorted: they may be listed as they first appeared.
+    """
+    if isinstance(array, pd.arrays.NumpyExtensionArray):
+        values = array.to_numpy()
+        bare = np.empty(values.shape, bare_dtype(values.dtype))
+        bare[...] = values  # a copy by numpy.array would keep the metadata
+        return bare
+    file = io.BytesIO()
+    try:
+        _BarePickler(file, protocol=5).dump(array)
+        file.seek(0)
+        copy = pickle.load(file)
+    except Exception:  # whatever the classes of the values raise, with a message that may show them
+        raise ArgumentTypeError(f"column or index {name!r} must be of a type to copy.") from None
+    if sort and isinstance(copy, pd.Categorical) and not copy.ordered:
+        order = category_order(copy.categories.tolist())
+        copy = copy.reorder_categories(copy.categories.take(order))
+    return copy
+
+
+class _BarePickler(pickle.Pickler):
+    """Writes numpy's dtypes without metadata, wherever in an array of pandas they are."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, np.dtype) and value.metadata is not None:
+            return np.dtype, (value.str,)
+        return NotImplemented
+
+
+def _bare_index(index: Any) -> Any:
+    if isinstance(index, pd.RangeIndex):
+        return index
+    if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
+        return index
+    return _rebuilt(index, index.name)
 
 
 def answer(column: Column, series: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ _TYPES = {
     f"{sign}Int{bits}": f"{sign}int{bits}".lower() for sign in ("", "U") for bits in (8, 16, 32, 64)
 }
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
+
+_SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # how explain says it
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
@@ -41,6 +44,8 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
         if not shuffle:
             warn_if_sorted(c.name for i, c in places.items() if _is_sorted(frame.to_series(i)))
         return _replaced(frame, places, shuffle=shuffle)
+    if not shuffle:
+        warn_if_sorted(c.name for c in places.values() if c.name == _last_sorted_by(frame))
     return frame.map_batches(
         lambda batch: _replaced(batch, places, shuffle=shuffle),
         predicate_pushdown=False,
@@ -78,7 +83,15 @@ def _is_sorted(series: pl.Series) -> bool:
     return len(series) > 1 and any(series.flags[name] for name in ("SORTED_ASC", "SORTED_DESC"))
 
 
+def _last_sorted_by(frame: pl.LazyFrame) -> str | None:
+    """Return the first column by which the last step of a plan sorts, if that is what it does."""
+    found = _SORTED.match(frame.explain(optimized=False))
+    return found and found[1]
+
+
 def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
     answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(answers)
-    return replaced[permutation(len(replaced))] if shuffle else replaced
+    if shuffle:
+        replaced = replaced[permutation(len(replaced))]
+    return replaced.rechunk()  # where pieces of a column end may tell of values

@@ -74,8 +74,9 @@ def privatize(
     Doubles stay doubles. Integers stay of their type where the box has whole steps
     (``Box(0, 120, step=1)``) and become doubles otherwise; so do narrower floats, as rounding to
     them could leave the box. Dictionary-encoded Arrow columns are decoded, as the dictionary would
-    list the true values. pandas' nullable and Arrow types are kept. Booleans, decimals, strings
-    and times are refused.
+    list the true values. pandas' nullable and Arrow types are kept. Decimals of PyArrow become
+    doubles, or stay where the box has whole steps. Booleans, other decimals, strings and times are
+    refused.
 
     NaN is a missing value in pandas, and an error elsewhere; infinities are errors. Values outside
     the box are moved to it. Errors name the column and never show a value; those raised while a

@@ -1,4 +1,5 @@
 import json
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -86,6 +87,7 @@ def test_pipes_are_csv():
 
 def test_a_pipe_that_breaks_off_says_what_was_spent(monkeypatch):
     monkeypatch.setattr("inbounds.frames.csv_file._BLOCK", 8)
+    monkeypatch.setattr("inbounds.frames.layout._MOST", 3)
     result = privatize("-", "-", *AGE, input="age\n" + "41\n" * 9 + "77x77\n")
     assert result.exit_code == 1
     assert "Stopped early. Privacy: " in result.stderr
@@ -132,11 +134,94 @@ def test_the_input_is_never_replaced(people, tmp_path):
 
 
 def test_columns_must_be_there_once(people, tmp_path):
-    for name, header in (("height", "name,age\n"), ("age", "age,age\n")):
+    for name, header, found in (
+        ("height", "name,age\n", "none of that name"),
+        ("age", "age,age\n", "2 of them"),
+    ):
         people.write_text(header + "1,2\n")
         result = privatize(people, tmp_path / "out.csv", "--column", f"{name}=0:1@1")
         assert result.exit_code == 2
-        assert f"--column '{name}' must be a column of INPUT, exactly once." in result.stderr
+        message = f"--column '{name}' must be a column of INPUT, exactly once, got {found}.\n"
+        assert message in result.stderr
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_another_delimiter_is_named_and_then_used(people, tmp_path, delimiter):
+    people.write_text(PEOPLE.replace(",", delimiter).replace("Doe", '"Doe, J."'))
+    result = privatize(people, tmp_path / "out.csv", *AGE)
+    assert result.exit_code == 2
+    assert f"the header seems to be separated by {delimiter!r}, so --delimiter." in result.stderr
+    given = r"\t" if delimiter == "\t" else delimiter
+    result = privatize(people, tmp_path / "out.csv", *AGE, "--delimiter", given)
+    assert result.exit_code == 0, result.stderr
+    rows = [line.split(delimiter) for line in (tmp_path / "out.csv").read_text().splitlines()]
+    assert [row[0::2] for row in rows] == [["name", "zip"], ["Doe, J.", "007"], ["Roe", "010"]]
+
+
+def test_a_delimiter_that_cannot_be_is_refused(people, tmp_path):
+    for delimiter in ("", ";;", "1", '"'):
+        result = privatize(people, tmp_path / "out.csv", *AGE, "--delimiter", delimiter)
+        assert result.exit_code == 2
+        assert "--delimiter must be one character" in result.stderr
+    pq.write_table(pa.table({"age": [1]}), tmp_path / "in.parquet")
+    result = privatize(tmp_path / "in.parquet", tmp_path / "out.parquet", *AGE, "--delimiter", ";")
+    assert result.exit_code == 2
+    assert "neither INPUT nor OUTPUT is" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("age=0:120:1@1", pa.int64()),
+        ("age=-5:10:5@1", pa.int64()),
+        ("age=0:120@1", pa.float64()),
+        ("age=0:120:0.5@1", pa.float64()),
+        ("age=0:36893488147419103232:36893488147419103232@1", pa.float64()),
+    ],
+)
+@pytest.mark.parametrize("nulls", ["keep", "uniform"])
+def test_whole_steps_from_csv_are_integers(tmp_path, column, kind, nulls):
+    source, target = tmp_path / "in.csv", tmp_path / "out.parquet"
+    source.write_text("age,x\n41,a\n,b\n7.5,c\n")
+    result = privatize(source, target, "--column", column, "--nulls", nulls)
+    assert result.exit_code == 0, result.stderr
+    found = pq.read_table(target)["age"]
+    assert found.type == kind
+    assert found.null_count == (nulls == "keep")
+
+
+def test_the_statement_says_that_types_are_inferred(people, tmp_path):
+    people.write_text("age,zip,when\n41,007,2020-01-01T00:00:00+01:00\n")
+    result = privatize(people, tmp_path / "out.parquet", *AGE, "--json")
+    assert "Other columns have types inferred from the first 65536 rows" in result.stderr
+    assert json.loads(result.stdout)["types"] == {"inferred": True, "rows": 65536}
+    row = pq.read_table(tmp_path / "out.parquet").to_pylist()[0]
+    assert row["zip"] == 7
+    assert str(row["when"]) == "2019-12-31 23:00:00+00:00"
+    people.write_text("age\n41\n")  # no other column
+    result = privatize(people, tmp_path / "one.parquet", *AGE)
+    assert "Other columns are as they were." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ("pay=0:900:1@1", pa.decimal128(5, 2)),
+        ("pay=0:1000:1@1", pa.float64()),
+        ("pay=0:900@1", pa.float64()),
+    ],
+)
+def test_decimals_of_a_file_are_answered(tmp_path, column, kind):
+    pay = pa.array([Decimal("17.25"), Decimal("800.01"), None], pa.decimal128(5, 2))
+    pq.write_table(pa.table({"pay": pay}), tmp_path / "in.parquet")
+    args = ("--column", column, "--nulls", "uniform")
+    result = privatize(tmp_path / "in.parquet", tmp_path / "out.parquet", *args)
+    assert result.exit_code == 0, result.stderr
+    found = pq.read_table(tmp_path / "out.parquet")["pay"]
+    assert found.type == kind
+    assert all(0 <= value <= 1000 for value in found.to_pylist())
+    if kind != pa.float64():
+        assert all(value == int(value) for value in found.to_pylist())
 
 
 @pytest.mark.parametrize(

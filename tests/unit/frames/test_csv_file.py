@@ -1,13 +1,11 @@
 import csv
-import gc
 import io
-import sys
 
 import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames import csv_file
+from inbounds.frames import csv_file, layout
 
 
 def read(text, numbers=("age",), **options):
@@ -16,24 +14,11 @@ def read(text, numbers=("age",), **options):
     return pa.Table.from_batches(batches, schema)
 
 
-def written(table, file=None):
-    file = io.BytesIO() if file is None else file
-    write = csv_file.writer(file, table.schema)
-    for batch in table.to_batches():
-        write(batch)
-    return file.getvalue().decode()
-
-
 def refusal(text, **options):
     with pytest.raises(ArgumentError) as caught:
         read(text, **options)
     assert "77" not in str(caught.value)
     return str(caught.value)
-
-
-def test_text_that_is_not_asked_about_comes_out_as_it_went_in():
-    text = "age,zip,when,share\n41,007,2020-1-1,1.50\n7,NA,,x\n"
-    assert written(read(text)) == text
 
 
 def test_whole_numbers_and_fractions_are_both_numbers():
@@ -69,12 +54,6 @@ def test_below_one_name_a_blank_line_is_a_row_without_a_value(end, last):
     assert read(text)["age"].to_pylist() == [41, None, 7, None, None, None, 5]
     assert read(f"age{end}{end}")["age"].to_pylist() == [None]
     assert read(f"age{end}41{end}{end}")["age"].to_pylist() == [41, None]
-
-
-def test_what_is_missing_of_a_single_column_is_written_and_read_again():
-    table = read("age\n\n41\n\n")
-    assert written(table) == "age\n\n41\n\n"
-    assert read(written(table))["age"].to_pylist() == [None, 41, None]
 
 
 @pytest.mark.parametrize("size", [3, 7, 1 << 20])
@@ -118,7 +97,7 @@ def test_text_must_be_utf_8():
 
 
 def test_a_type_that_does_not_last_is_named(monkeypatch):
-    monkeypatch.setattr(csv_file, "_BLOCK", 16)
+    monkeypatch.setattr(csv_file, "INFERRED", 4)
     text = "age,x\n" + "1,2\n" * 10 + "1,b77\n"
     message = refusal(text, typed=True)
     assert message.startswith("column 'x' must have a value of type int64 in row 11 below")
@@ -162,52 +141,37 @@ def test_a_row_without_an_end_does_not_fill_the_memory(monkeypatch):
     assert "a row must be shorter" in refusal('age,x\n1,"' + "7" * 200)
 
 
-def test_what_is_written_is_read_by_others_as_it_was():
-    texts = ["plain", "comma,", 'quote"', "line\nend", ""]
-    table = pa.table({"age": [1.0, 2.5, 41.0, 1e-300, 120.0], "x": texts})
-    rows = list(csv.DictReader(io.StringIO(written(table), newline="")))
-    assert [row["x"] for row in rows] == texts
-    assert [float(row["age"]) for row in rows] == table["age"].to_pylist()
+@pytest.mark.parametrize("size", [8, 64, 1 << 20])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_types_are_inferred_from_as_many_rows_however_long_private_cells_are(
+    monkeypatch, size, end
+):
+    monkeypatch.setattr(csv_file, "_BLOCK", size)
+    monkeypatch.setattr(csv_file, "INFERRED", 5)
+    for age in ("5", "100.000000"):
+        rows = [f'{age},1,"a{end}b"'] * 4 + ["1,b,c"] + ["1,2,3"] * 3
+        table = read("age,x,y\n" + end.join(rows) + end, typed=True)
+        assert table.schema.types == [pa.float64(), pa.string(), pa.string()]
+        rows[4:4] = ["1,2,3"]
+        message = refusal("age,x,y\n" + end.join(rows) + end, typed=True)
+        assert message.startswith("column 'x' must have a value of type int64 in row 6 below")
+        assert message.endswith("the first 5 rows.")
 
 
-def test_empty_text_differs_from_none():
-    assert written(pa.table({"x": ["", None], "age": [1.0, None]})) == 'x,age\n"",1\n,\n'
+def test_batches_do_not_end_where_blocks_of_text_end(monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_OF_TEXT", 4)
+    monkeypatch.setattr(layout, "_FEWEST", 1)
+    for size in (3, 20, 1 << 20):
+        monkeypatch.setattr(csv_file, "_BLOCK", size)
+        _, batches = csv_file.read(io.BytesIO(b"age,x\n" + b"1,a\n" * 9), ["age"])
+        assert [batch.num_rows for batch in batches] == [4, 4, 1]
 
 
-def test_dictionaries_are_written_as_what_they_stand_for():
-    assert written(pa.table({"x": pa.array(["b", "a", "b"]).dictionary_encode()})) == "x\nb\na\nb\n"
-
-
-def test_what_csv_cannot_hold_is_refused_before_anything_is_written():
-    file = io.BytesIO()
-    with pytest.raises(ArgumentError, match="to be written as CSV"):
-        csv_file.writer(file, pa.schema({"x": pa.list_(pa.int64())}))
-    assert file.getvalue() == b""
-
-
-def test_bytes_that_are_no_text_are_refused_without_being_shown():
-    with pytest.raises(ArgumentError, match="UTF-8 text to be written as CSV") as caught:
-        written(pa.table({"x": [b"77\xff"]}))
-    assert "77" not in str(caught.value)
-
-
-def test_an_error_while_writing_leaves_nothing_that_cannot_be_collected(monkeypatch):
-    class Full(io.BytesIO):
-        def write(self, data):
-            if len(data) > 100:
-                raise OSError(28, "No space left on device")
-            return super().write(data)
-
-    def fill():
-        kept = []
-        kept.append(kept)  # only the collector frees it
-        try:
-            written(pa.table({"x": list(range(100))}), Full())
-        except OSError as error:
-            kept.append(error)  # and with it the rows, as its traceback leads to them
-
-    complaints = []
-    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
-    fill()
-    gc.collect()
-    assert complaints == []
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", " "])
+def test_another_delimiter_is_read(delimiter):
+    cells = ["a,b", f"x{delimiter}y", 'q"q', ""]
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows([["age", "x"], *([4, c] for c in cells)])
+    table = read(file.getvalue(), delimiter=delimiter)
+    assert table["x"].to_pylist() == cells
+    assert table["age"].to_pylist() == [4.0] * 4

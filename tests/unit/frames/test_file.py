@@ -1,12 +1,13 @@
 import io
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames import file
+from inbounds.frames import file, layout
 
 META = {b"source": b"survey"}
 SCHEMA = pa.schema(
@@ -60,24 +61,28 @@ def test_an_arrow_stream_is_read_like_an_arrow_file(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_large_batches_are_read_in_parts(tmp_path, monkeypatch, form):
-    monkeypatch.setattr(file, "_MOST", 100)
-    monkeypatch.setattr(file, "_FEWEST", 1)
+@pytest.mark.parametrize("sizes", [[950], [7, 3, 940], [1] * 950])
+def test_batches_do_not_end_where_those_of_the_file_end(tmp_path, monkeypatch, form, sizes):
+    monkeypatch.setattr(layout, "_MOST", 100)
+    monkeypatch.setattr(layout, "_FEWEST", 1)
     table = pa.table({"x": range(950)})
-    save(table, tmp_path / "x", form)
+    with (tmp_path / "x").open("wb") as out, file.writing(out, form, table.schema) as write:
+        for size, end in zip(sizes, np.cumsum(sizes), strict=True):
+            write(table.slice(end - size, size).combine_chunks().to_batches()[0])
     with file.opened(tmp_path / "x", form) as source:
-        sizes = [batch.num_rows for batch in source.batches]
-    assert sizes == [100] * 9 + [50]
+        found = [batch.num_rows for batch in source.batches]
+    assert found == [100] * 9 + [50]
     assert load(tmp_path / "x", form).equals(table)
 
 
-def test_batches_of_wide_rows_have_fewer_of_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(file, "_BYTES", 1 << 20)
-    monkeypatch.setattr(file, "_FEWEST", 1)
-    texts = pa.array([f"{i:01000}" for i in range(4000)])
-    pq.write_table(pa.table({"x": texts}), tmp_path / "x", use_dictionary=False)
-    with file.opened(tmp_path / "x", "parquet") as source:
-        assert 500 < next(source.batches).num_rows < 1100
+def test_how_large_private_cells_are_does_not_change_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_OF_TEXT", 64)
+    monkeypatch.setattr(layout, "_FEWEST", 1)
+    for width in (1, 1000):
+        texts = pa.array([f"{i:0{width}}" for i in range(100)])
+        pq.write_table(pa.table({"x": texts}), tmp_path / "x", use_dictionary=False)
+        with file.opened(tmp_path / "x", "parquet") as source:
+            assert [batch.num_rows for batch in source.batches] == [64, 36]
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])

@@ -1,0 +1,98 @@
+"""Record batches as CSV. How a cell is written depends on that cell alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from typing import IO, Any
+
+from inbounds._extra import optional
+from inbounds.errors import ArgumentError
+
+with optional():
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+
+def writer(
+    file: IO[bytes], schema: Any, delimiter: str = ",", *, quote_empty: bool = True
+) -> Callable[[Any], None]:
+    r"""Write the header, and return what writes a record batch.
+
+    A cell of text stands in quotes if it needs them itself, whatever other cells hold: if it has a
+    delimiter, a quote or a line end in it or, with `quote_empty`, is empty and not missing.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> batch = pa.record_batch({"age": [41.0, 7.25], "name": ["Doe", "Roe, J."]})
+    >>> writer(file, batch.schema)(batch)
+    >>> file.getvalue()
+    b'age,name\n41,Doe\n7.25,"Roe, J."\n'
+    """
+    between, end, nothing = _texts(delimiter, "\n", "")
+    special = "[" + re.escape(f'{delimiter}"\r\n') + "]"
+
+    def encoded(batch: Any) -> memoryview:
+        cells = [_cells(column, special, quote_empty=quote_empty) for column in batch.columns]
+        rows = pc.binary_join_element_wise(*cells, between)
+        lines = pc.binary_join_element_wise(rows, nothing, end)
+        return memoryview(lines.buffers()[2] or b"")
+
+    encoded(pa.RecordBatch.from_pylist([], schema))  # refuses lists before anything is written
+    header = io.StringIO(newline="")
+    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+    file.write(header.getvalue().encode())
+
+    def write(batch: Any) -> None:
+        file.write(encoded(batch))
+
+    return write
+
+
+def checked_delimiter(delimiter: str) -> str:
+    """Return a delimiter that is one byte, and no part of numbers, quotes and lines.
+
+    Examples
+    --------
+    >>> checked_delimiter(";")
+    ';'
+    """
+    if not (
+        len(delimiter) == 1
+        and delimiter.isascii()
+        and not delimiter.isalnum()
+        and delimiter not in '"+-.\r\n\0'
+    ):
+        raise ArgumentError(
+            "delimiter must be one character that is no part of numbers, quotes and lines, as ';', "
+            f"got delimiter={delimiter!r}."
+        )
+    return delimiter
+
+
+def _cells(column: Any, special: str, *, quote_empty: bool) -> Any:
+    """Return the text of a column, each cell in quotes if it needs them itself."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    try:
+        text = column.cast(kind).cast(pa.large_string())
+    except pa.ArrowException:  # its message shows the cell
+        raise ArgumentError(
+            "columns must hold numbers, times or UTF-8 text to be written as CSV."
+        ) from None
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        needy = pc.match_substring_regex(text, special)
+        if quote_empty:
+            needy = pc.or_(needy, pc.equal(text, ""))
+        quote, nothing = _texts('"', "")
+        doubled = pc.replace_substring(text, '"', '""')
+        text = pc.if_else(needy, pc.binary_join_element_wise(quote, doubled, quote, nothing), text)
+    return text.fill_null("")
+
+
+def _texts(*texts: str) -> list[Any]:
+    return [pa.scalar(text, pa.large_string()) for text in texts]
