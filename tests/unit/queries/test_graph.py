@@ -143,6 +143,28 @@ def test_every_form_of_a_graph_gives_the_same_answers(form: str) -> None:
         assert graph.degree(KARATE[form], node=node, edges=1).value == len(g[node])
 
 
+@pytest.mark.parametrize("value", [0, 7, "x", None, math.nan])
+@pytest.mark.parametrize("key", [None, "weight", 0])
+def test_no_attribute_of_an_edge_is_looked_at(key: Any, value: Any) -> None:
+    g = nx.path_graph(5)
+    g[0][1][key] = value
+    assert graph.average_degree(g, edges=1).value == 1.6
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+@pytest.mark.parametrize(("entries", "edges"), [([1, -1], 0), ([1, 1], 1), ([2, -1], 1)])
+def test_entries_stored_several_times_are_added_up(
+    form: str, entries: list[int], edges: int
+) -> None:
+    stored = np.array(entries), np.array([1, 1]), np.array([0, 2, 2, 2])
+    row_wise = sparse.csr_array(stored, shape=(3, 3))
+    column_wise = sparse.csc_array(stored, shape=(3, 3))
+    pairs = sparse.coo_array((stored[0], ([0, 0], [1, 1])), shape=(3, 3))
+    matrix = {"coo": pairs, "csr": row_wise, "csc": column_wise}[form]
+    assert graph.average_degree(matrix, edges=1).value == pytest.approx(2 * edges / 3)
+    assert matrix.nnz == 2  # what was given is not changed
+
+
 def test_nodes_of_a_networkx_graph_go_by_their_labels() -> None:
     g = nx.Graph([("b", "a"), ("a", ("t", 1)), (7, "a")])
     assert graph.degree(g, node="a", edges=1).value == 3
