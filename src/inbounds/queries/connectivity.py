@@ -12,7 +12,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from inbounds.queries import enclosure
@@ -42,6 +41,7 @@ def second_eigenvalue(adjacency: Any) -> float:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> round(second_eigenvalue(sparse.csr_array(np.ones((5, 5)) - np.eye(5))), 6)
     5.0
     """

@@ -19,7 +19,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg.lapack import dpotrf
 
 from inbounds._types import Floats
@@ -57,6 +56,7 @@ def by_cholesky(adjacency: Any) -> Test:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> below = by_cholesky(sparse.csr_array(np.ones((5, 5)) - np.eye(5)))  # λ₂ = 5
     >>> below(4.999), below(5.001) <= 5.001 + cholesky_slack(5)
     (None, True)
@@ -80,6 +80,7 @@ def upper_bound(laplacian: Laplacian, accuracy: float) -> float:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> upper_bound(Laplacian(sparse.csr_array(np.ones((5, 5)) - np.eye(5))), 1e-9)
     5.0
     """
@@ -97,6 +98,7 @@ def close_upper_bound(laplacian: Laplacian, tolerance: float) -> float:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> ring = sparse.csr_array(np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1))
     >>> 1 <= close_upper_bound(Laplacian(ring), 0.01) <= 1.01
     True

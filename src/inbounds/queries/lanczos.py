@@ -63,6 +63,7 @@ class Laplacian:
         self.least_degree_bound = float(counts.min()) * self.size / (self.size - 1) * (1 + 1e-15)
 
     def __call__(self, x: Floats) -> Floats:
+        """Return Lx; the diagonal is kept apart, or a hub's would swamp what is added to it."""
         sums = self._rows @ x
         if sums.size > self.size:
             sums = np.add.reduceat(sums, self._first)

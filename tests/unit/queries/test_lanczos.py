@@ -1,6 +1,6 @@
 import math
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 
 import networkx as nx
 import numpy as np
@@ -68,7 +68,7 @@ def test_every_step_holds_up_to_the_stated_roundings(kind: str) -> None:
     steps = list(islice(recurrence(laplacian, start), 80))
     largest = max(max(abs(alpha), beta) for alpha, beta, _ in steps)
     before, beta_before = np.zeros(len(matrix)), 0.0
-    for (alpha, beta, x), (_, _, following) in zip(steps, steps[1:], strict=False):
+    for (alpha, beta, x), (_, _, following) in pairwise(steps):
         missed = matrix @ x - np.longdouble(alpha) * x - np.longdouble(beta_before) * before
         missed -= np.longdouble(beta) * following
         missed -= missed.mean()
