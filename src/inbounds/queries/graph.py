@@ -144,10 +144,9 @@ def _adjacency(graph: Any) -> Any:
                 "Hint: networkx.Graph(graph) joins two nodes that have any edge between them."
             )
         return _simple(*_pairs(graph), len(graph))
+    matrix: Any = None
     if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         matrix = graph if sparse.issparse(graph) else np.asarray(graph)
-    else:
-        matrix = None
     if matrix is None or matrix.dtype.kind not in "biuf" or np.ma.isMaskedArray(graph):
         raise ArgumentTypeError(
             "graph must be an undirected networkx Graph or a square adjacency matrix of real "
@@ -155,7 +154,7 @@ def _adjacency(graph: Any) -> Any:
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArgumentError(f"graph must be a square matrix, got shape {matrix.shape}.")
-    if sparse.issparse(matrix):
+    if sparse.issparse(graph):
         matrix = matrix.tocoo(copy=True)
         with np.errstate(all="ignore"):  # a warning would tell something about the entries
             matrix.sum_duplicates()

@@ -128,7 +128,11 @@ def least_ritz_pair(alphas: Sequence[float], betas: Sequence[float]) -> tuple[fl
         )
     except (LinAlgError, ValueError):
         return math.inf, np.zeros(len(alphas)), math.inf
-    return float(value), vectors[:, 0], betas[-1] * abs(float(vectors[-1, 0]))
+    return (
+        float(value),
+        np.asarray(vectors[:, 0], dtype=float),
+        betas[-1] * abs(float(vectors[-1, 0])),
+    )
 
 
 def _dot(x: Floats, y: Floats) -> float:
