@@ -79,6 +79,10 @@ def test_a_part_that_roundings_hide_is_not_refuted() -> None:
     laplacian = Laplacian(graph._adjacency(GRAPHS["expander"]))
     start, _ = started(np.random.default_rng(1), laplacian.size)
     assert enclosure._refuted(laplacian, start, 0.1, 2.0**-60, 1e-6) == math.inf
+    complete = Laplacian(graph._adjacency(GRAPHS["complete"]))  # done after one step
+    start, _ = started(np.random.default_rng(1), complete.size)
+    assert enclosure._refuted(complete, start, 10.0, 2.0**-48, 1e-6) == math.inf
+    assert enclosure._refuted(complete, start, 10.0, 2.0**-40, 1e-6) is None
 
 
 def test_roundings_that_hide_much_need_more_starts(monkeypatch: pytest.MonkeyPatch) -> None:
