@@ -8,7 +8,7 @@ whose rows are the nodes. It is read as a simple graph, whatever it holds: weigh
 edge from a node to itself is none, and in a matrix a nonzero entry on either side of the diagonal
 joins two nodes, where a sparse matrix that stores an entry several times means their sum. An error
 there would tell something about the edges; errors speak of public things only, which are types,
-shapes and nodes. networkx takes a second to hand over a million edges: for many queries convert
+shapes and nodes. networkx takes seconds to hand over a million edges: for many queries convert
 once, with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
 """
 
