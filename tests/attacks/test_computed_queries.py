@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inbounds.queries import connectivity, graph
+from inbounds.queries import connectivity, enclosure, graph, lanczos
 
 
 def less_edges(n: int, pairs: list[tuple[int, int]]) -> np.ndarray:
@@ -30,9 +30,12 @@ def hidden_pair(n: int) -> tuple[int, int]:
 
 
 def believed(matrix: np.ndarray) -> float:
-    laplacian = graph._adjacency(matrix)
-    degrees = np.diff(laplacian.indptr)
-    return connectivity._least_eigenvalue(lambda x: degrees * x - laplacian @ x, laplacian.shape[0])
+    """The first step, which has a small residual against its value."""
+    start, _ = lanczos.started(np.random.default_rng(0), len(matrix))
+    laplacian = lanczos.Laplacian(graph._adjacency(matrix))
+    alpha, beta, _ = next(lanczos.recurrence(laplacian, start))
+    assert beta <= 1e-5 * alpha
+    return alpha
 
 
 def test_an_edge_that_the_public_start_does_not_see_is_seen_by_ours() -> None:
@@ -59,11 +62,31 @@ def test_no_estimate_however_wrong_is_believed(
 ) -> None:
     """Whoever chooses the graph chooses, at worst, what an estimate by any method says."""
     adjacency = graph._adjacency(nx.to_numpy_array(nx.fast_gnp_random_graph(n, density, seed=seed)))
-    laplacian = np.diag(np.diff(adjacency.indptr)) - adjacency.toarray()
-    truth = np.linalg.eigvalsh(laplacian)[1]
-    below = connectivity._test(adjacency, laplacian)
+    truth = np.linalg.eigvalsh(np.diag(np.diff(adjacency.indptr)) - adjacency.toarray())[1]
+    below = enclosure.by_cholesky(adjacency)
     for value in (connectivity._confirmed(estimate, below, n), connectivity._bisected(below, n)):
         assert value is None or abs(value - truth) <= connectivity.tolerance(n) + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 40),
+    seed=st.integers(0, 2**32 - 1),
+    density=st.sampled_from([0.05, 0.2, 0.5, 0.9, 1.0]),
+    loose=st.floats(0, 100),
+)
+def test_random_starts_lower_a_bound_however_loose(
+    n: int, seed: int, density: float, loose: float
+) -> None:
+    """The way of graphs that are too large to be factorised, tried on small ones."""
+    adjacency = graph._adjacency(nx.to_numpy_array(nx.fast_gnp_random_graph(n, density, seed=seed)))
+    if not np.diff(adjacency.indptr).all():
+        return  # a graph in several parts is found before
+    truth = np.linalg.eigvalsh(np.diag(np.diff(adjacency.indptr)) - adjacency.toarray())[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(enclosure, "upper_bound", lambda *_: truth + loose)
+        value = enclosure.close_upper_bound(lanczos.Laplacian(adjacency), 2.0**-10)
+    assert truth - 1e-12 * n <= value <= truth + 2.0**-10 + 1e-12 * n
 
 
 FAMILIES = {

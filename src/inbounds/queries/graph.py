@@ -6,15 +6,17 @@ The nodes are public. Ranges and sensitivities are proved in docs/proofs/graph.m
 A graph is an undirected networkx ``Graph``, or a square adjacency matrix (numpy or scipy.sparse)
 whose rows are the nodes. It is read as a simple graph, whatever it holds: weights do not count, an
 edge from a node to itself is none, and in a matrix a nonzero entry on either side of the diagonal
-joins two nodes. An error there would tell something about the edges; errors speak of public
-things only, which are types, shapes and nodes. networkx takes seconds to hand over a million edges:
-for many queries convert once, with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
+joins two nodes, where a sparse matrix that stores an entry several times means their sum. An error
+there would tell something about the edges; errors speak of public things only, which are types,
+shapes and nodes. networkx takes seconds to hand over a million edges: for many queries convert
+once, with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
 """
 
 import math
 import operator
 import sys
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -44,10 +46,12 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     Notes
     -----
     The value is within η of λ₂ for every graph on n nodes, and η is part of the stated
-    sensitivity: 10⁻⁹ on a hundred nodes, n³·2⁻⁴⁹ on up to 3000, and 2⁻⁶ or n²·2⁻⁴⁴ beyond. It is
-    proved, by factorising L - s on both sides of the estimate; large graphs that have no
-    sparse factors are tested with random vectors, which err with probability 2⁻⁸⁰ at most
-    (docs/proofs/graph.md). k >= 2 edges change λ₂ by at most k + 1, which leaves room for η in 2k.
+    sensitivity: 10⁻⁹ on a hundred nodes, n³·2⁻⁴⁹ on up to 3000, and 2⁻¹⁰ or n²·2⁻⁵⁰ beyond. Up
+    to 3000 nodes that is certain: L - s is factorised on both sides of the estimate. Beyond, the
+    bound is tested with random vectors and fails with probability 2⁻⁷⁸ at most, so that a release
+    which is ε-DP by the stated sensitivity is (ε, 2⁻⁷⁷)-DP in the strict sense
+    (docs/proofs/graph.md, item 10). k >= 2 edges change λ₂ by at most k + 1, which leaves room
+    for η in 2k.
 
     The time this takes depends on the edges, so it should not be shown either.
 
@@ -141,11 +145,10 @@ def _adjacency(graph: Any) -> Any:
                 got=_kind(graph),
                 hint="networkx.Graph(graph) joins two nodes that have any edge between them.",
             )
-        matrix = networkx.to_scipy_sparse_array(graph, weight=None) if graph else np.empty((0, 0))
-    elif sparse.issparse(graph) or isinstance(graph, np.ndarray):
+        return _simple(*_pairs(graph), len(graph))
+    matrix: Any = None
+    if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         matrix = graph if sparse.issparse(graph) else np.asarray(graph)
-    else:
-        matrix = None
     if matrix is None or matrix.dtype.kind not in "biuf" or np.ma.isMaskedArray(graph):
         raise ArgumentTypeError.must_be(
             "graph",
@@ -155,14 +158,25 @@ def _adjacency(graph: Any) -> Any:
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArgumentError.must_be("graph", "a square matrix", got=f"shape {matrix.shape}")
-    if matrix.shape[0] < 2:
-        raise ArgumentError.must("graph", "have at least two nodes", got=str(matrix.shape[0]))
+    if sparse.issparse(graph):
+        matrix = matrix.tocoo(copy=True)
+        with np.errstate(all="ignore"):  # a warning would tell something about the entries
+            matrix.sum_duplicates()
     rows, columns = matrix.nonzero()
     return _simple(rows, columns, matrix.shape[0])
 
 
+def _pairs(graph: Any) -> tuple[Any, Any]:
+    """Return the ends of a networkx graph's edges; attributes are not looked at."""
+    place = {node: index for index, node in enumerate(graph)}
+    ends = np.fromiter(map(place.__getitem__, chain.from_iterable(graph.edges())), dtype=np.intp)
+    return ends[::2], ends[1::2]
+
+
 def _simple(rows: Any, columns: Any, n: int) -> Any:
     """Join the nodes of each pair, without loops and repetitions."""
+    if n < 2:
+        raise ArgumentError(f"graph must have at least two nodes, got {n}.")
     between = rows != columns
     ends = np.concatenate([rows[between], columns[between]])
     others = np.concatenate([columns[between], rows[between]])
