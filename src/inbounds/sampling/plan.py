@@ -1,10 +1,10 @@
-"""How the kernel works on one box: public parameters in, grid indices out.
+"""How the kernel works on one box: public parameters in, grid indices and undecided trials out.
 
 Proof: docs/proofs/sampler.md.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precisio
 _MOST_SCALES = 2.0**34  # beyond it rounding could leave the end of a window uncovered
 _EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
 _ROOM = 256  # undecided trials collected at a time
+
+
+class Undecided(NamedTuple):
+    """A trial that doubles cannot decide: which of the values it is for, and its random words."""
+
+    which: int
+    words: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,36 +86,40 @@ class Plan:
         lower, *others = self.parameters
         return replace(self, parameters=(np.zeros_like(lower), *others))
 
-    def indices(
+    def attempt(
         self,
         values: Floats,
         where: NDArray[np.intp],
         indices: Floats,
         entropy: Entropy,
         caution: float,
-    ) -> list[tuple[int, int, int]]:
-        """Find a grid index for each value; return the trials that are too close to call.
+    ) -> list[Undecided]:
+        """Fill `indices` with a grid index for each value, save those of undecided trials.
 
-        Windows of the values are all narrow or all wide.
+        Returns these trials, in the order of the values. Windows of the values are all narrow or
+        all wide.
         """
         joint, size = self.narrow.size > 1, values.size
         attempt, settle = loops(self.noise, bool(self.narrow[where[0]]), joint)
         words = entropy.words(2 * size + size // 16 + 64)
-        given = (*(side[where] if joint else side for side in self.parameters), caution, indices)
+        sides = tuple(side[where] if joint else side for side in self.parameters)
         pending = np.empty(size, np.intp)
-        pending = pending[: attempt(words, values, *given, pending)]
-        unsure: list[tuple[int, int, int]] = []
+        pending = pending[: attempt(words, values, *sides, caution, indices, pending)]
+        undecided: list[Undecided] = []
         places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
         position, spare = 0, 2 * size
         while True:
-            position, spare, found = settle(
-                words, values, *given, pending, position, spare, places, pairs
+            position, spare, count = settle(
+                words, values, *sides, caution, indices, pending, position, spare, places, pairs
             )
-            if found:
-                unsure += zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True)
+            if count:
+                listed = zip(places[:count].tolist(), pairs[:count].tolist(), strict=True)
+                undecided += [
+                    Undecided(which, (first, second)) for which, (first, second) in listed
+                ]
             if position == pending.size:
-                return unsure
-            if found < places.size:  # words ran out
+                return undecided
+            if count < places.size:  # words ran out
                 words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size
 
     def proposal(self, value: float, j: int) -> tuple[int, int, float]:

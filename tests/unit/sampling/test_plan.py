@@ -144,17 +144,17 @@ def test_every_value_gets_an_index_or_is_listed_once_with_its_words(
     plan = one(noise, u)
     values, indices = rng.uniform(-1.5, 2.5, 3000), np.empty(3000)
     where = np.zeros(1, np.intp)
-    unsure = plan.indices(values, where, indices, SeededEntropy(1), caution)
+    undecided = plan.attempt(values, where, indices, SeededEntropy(1), caution)
     assert not (indices == REFUSED).any()
-    assert [i for i, *_ in unsure] == np.flatnonzero(indices == UNSURE).tolist()
-    assert (len(unsure) > 1500) == (caution > 0)
+    assert [trial.which for trial in undecided] == np.flatnonzero(indices == UNSURE).tolist()
+    assert (len(undecided) > 1500) == (caution > 0)
     decided = indices[indices >= 0]
     assert decided.max() <= 2**22
     assert np.array_equal(decided, np.floor(decided))
     attempt, _ = loops(noise, bool(plan.narrow[0]), joint=False)
-    for i, a, b in unsure[::50]:
+    for i, words in undecided[::50]:
         again = np.empty(1)
-        pair = np.array([a, b], np.uint64)
+        pair = np.array(words, np.uint64)
         attempt(pair, values[i : i + 1], *plan.parameters, caution, again, np.empty(1, np.intp))
         assert again[0] == UNSURE
 
@@ -178,8 +178,8 @@ def test_words_that_run_out_are_replaced_by_fresh_ones() -> None:
             return words
 
     plan, entropy, indices = one(NORMAL, 3.0), Stingy(), np.empty(100)
-    unsure = plan.indices(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
+    undecided = plan.attempt(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
     assert entropy.asked[0] == 2 * 100 + 100 // 16 + 64
     assert entropy.asked[1:] == [100 // 16 + 64] * (len(entropy.asked) - 1)
     assert len(entropy.asked) >= 3
-    assert len(unsure) + (indices >= 0).sum() == 100
+    assert len(undecided) + (indices >= 0).sum() == 100
