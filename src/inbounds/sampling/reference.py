@@ -56,7 +56,7 @@ def draw(
     -----
     The index never falls as U grows. So when the two ends of the interval in which the bits drawn
     so far leave U share an index, no further bit could change it. Another 64 bits are needed only
-    if a cut falls between those ends: with probability at most 2**-64 for each cut, so 2**-12 on
+    if a cut falls between those ends: with probability at most 2**-63 for each cut, so 2**-11 on
     the finest grid. Fair bits settle every draw; a source scripted to spell out a cut for ever
     would be asked for ever.
 
