@@ -143,10 +143,8 @@ class Grid:
         >>> grid.points(np.array([0, 7, 13, 20])).tolist()
         [-1.0, -0.3, 0.3, 1.0]
         """
-        if isinstance(indices, int) and self.step is None:  # even_points, without arrays
-            share = indices / self.intervals
-            number = min(share * (self.upper - self.lower) + self.lower, self.upper)
-            return self.upper if share == 1 else number
+        if isinstance(indices, int) and self.step is None:
+            return even_number(indices, self.lower, self.upper, self.intervals)
         k = np.asarray(indices, dtype=np.int64)
         numbers = self._numbers(k.ravel()).reshape(k.shape)
         return numbers if isinstance(indices, np.ndarray) else numbers.item()
@@ -193,8 +191,15 @@ def even_intervals(width: Floats, scale: Floats) -> Floats:
     return result
 
 
+def even_number(index: float, lower: float, upper: float, intervals: float) -> float:
+    """Return a point of a grid that divides its box evenly; compiled into the kernel, too."""
+    fraction = index / intervals
+    number = min(fraction * (upper - lower) + lower, upper)
+    return upper if fraction == 1.0 else number
+
+
 def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats) -> Floats:
-    """Return the points of grids that divide their boxes evenly; overwrites `indices`."""
+    """Return the same for arrays without compiled code; overwrites `indices`."""
     indices /= intervals
     last = indices == 1 if np.any(lower + (upper - lower) != upper) else None
     indices *= upper - lower

@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
+from inbounds.sampling.compiled import TINY
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.kernel import (
-    LEAST_SHARE,
-    NARROW,
-    TINY,
-    least_acceptance,
-    loops,
-    propose,
-)
+from inbounds.sampling.kernel import loops
+from inbounds.sampling.proposal import LEAST_FRACTION, NARROW, least_acceptance, propose
 
 _LEAST, _MOST = 2.0**-890, 2.0**980  # widths for which all that follows are normal numbers
 _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
@@ -74,7 +69,7 @@ class Plan:
                 some = (narrow == kind) & usable
                 target[some] = _EVEN * least_acceptance(which, kind, u[some])
         origin = np.where(np.abs(lower) < TINY, 0.0, lower)
-        parameters = (origin, per_width, width * LEAST_SHARE, u, target, stretch, span)
+        parameters = (origin, per_width, width * LEAST_FRACTION, u, target, stretch, span)
         plan = cls(noise, parameters, narrow, usable)
         if usable.any():
             plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
@@ -104,13 +99,13 @@ class Plan:
         words = entropy.words(2 * size + size // 16 + 64)
         sides = tuple(side[where] if joint else side for side in self.parameters)
         pending = np.empty(size, np.intp)
-        pending = pending[: attempt(words, values, *sides, caution, indices, pending)]
+        pending = pending[: attempt(words, values, sides, caution, indices, pending)]
         undecided: list[Undecided] = []
         places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
         position, spare = 0, 2 * size
         while True:
             position, spare, count = settle(
-                words, values, *sides, caution, indices, pending, position, spare, places, pairs
+                words, values, sides, caution, indices, pending, position, spare, places, pairs
             )
             if count:
                 listed = zip(places[:count].tolist(), pairs[:count].tolist(), strict=True)

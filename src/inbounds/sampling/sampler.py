@@ -271,10 +271,10 @@ class Sampler:
             for j, grid in self._stepped.items()
         }
         if len(stepped) < self.lower.size:
-            from inbounds.sampling.kernel import place  # noqa: PLC0415 - loads compiled code
+            from inbounds.sampling.kernel import write_even  # noqa: PLC0415 - loads compiled code
 
             sides = (self.lower, self.upper, self._intervals)
-            place(indices, *(side[where] if side.size > 1 else side for side in sides))
+            write_even(indices, *(side[where] if side.size > 1 else side for side in sides))
         for j, points in stepped.items():
             out[where == j] = points
 
