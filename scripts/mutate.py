@@ -34,7 +34,10 @@ _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "demo-output", "benchmarks"
 )
 _OF_THE_LIST = "tests/unit/test_mutation_list.py"
-_COMPILED = {f"src/inbounds/sampling/{name}.py" for name in ("atoms", "kernel", "strips")}
+_COMPILED = {
+    f"src/inbounds/sampling/{name}.py"
+    for name in ("atoms", "compiled", "grid", "kernel", "proposal", "strips")
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
         pending = np.empty(found.size, np.intp)
         for _ in range(8):
             words = SYSTEM.words(2 * found.size)
-            attempt(words, values, *plan.parameters, 0.0, found, pending)
+            attempt(words, values, plan.parameters, 0.0, found, pending)
             trials += found.size
             refused += int((found == REFUSED).sum())
         chance = 1 - acceptance(noise, sigma, value, equal_time=equal_time)

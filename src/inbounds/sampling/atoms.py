@@ -15,7 +15,16 @@ import numpy as np
 
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
-from inbounds.sampling.kernel import _AS_FRACTION, _U, _compiled, _exp, _fma, _inline, _share
+from inbounds.sampling.compiled import (
+    AS_FRACTION,
+    DIGEST,
+    U64,
+    compiled,
+    exp,
+    fma,
+    fraction,
+    inlined,
+)
 
 _MARGIN = 2.0**-30  # relative, of the tails
 _MARGIN_PER_SCALE = 2.0**-45  # more of it for each scale in the width: places are rounded
@@ -42,23 +51,23 @@ _TAIL = np.array(
 )
 
 
-@_inline
+@inlined
 def _tail(which, distance):
     """Return the mass of noise beyond a distance to one side, within 2**-33 up to 12 scales."""
     if which == 1:
-        return 0.5 * _exp(max(-distance, -700.0))
-    t = 1.0 / _fma(distance, 0.3, 1.0)
+        return 0.5 * exp(max(-distance, -700.0))
+    t = 1.0 / fma(distance, 0.3, 1.0)
     s = t - 0.5
     p = _TAIL[12]
     for k in range(11, -1, -1):
-        p = _fma(p, s, _TAIL[k])
-    return p * t * _exp(max(-0.5 * distance * distance, -700.0))
+        p = fma(p, s, _TAIL[k])
+    return p * t * exp(max(-0.5 * distance * distance, -700.0))
 
 
-@_inline
+@inlined
 def _verdict(mass, word, margin):
     """Compare a number that starts with 52 bits of a word with a mass: _INSIDE, BEYOND, UNSURE."""
-    drawn = np.uint64((word >> _U(12)) | _AS_FRACTION).view(np.float64) - 1.0
+    drawn = np.uint64((word >> U64(12)) | AS_FRACTION).view(np.float64) - 1.0
     beyond = drawn + 2.0**-52 <= mass * (1.0 - margin)
     inside = drawn > mass * (1.0 + margin)
     return _BEYOND if beyond else (_INSIDE if inside else _UNSURE)
@@ -67,27 +76,28 @@ def _verdict(mass, word, margin):
 @cache
 def bounds(noise: Noise, joint: bool) -> Callable[..., int]:
     """Compile the loop for one distribution; `joint` says whether parameters come one per value."""
-    made: Callable[..., int] = _make(NOISES.index(noise), joint)
-    return made
+    loop: Callable[..., int] = _make(NOISES.index(noise), joint, DIGEST)
+    return loop
 
 
-def _make(which, joint):
-    @_compiled
+def _make(which, joint, digest):
+    @compiled
     def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
         """Replace indices by those of the bounds where noise leaves the box.
 
         Returns how many are too close to call: `unsure`, as long as the values, lists them first.
         Verdicts of a tile are found before any is used, so that the compiler does without branches.
         """
+        size = values.size if digest else 0  # always true; it puts the digest in the key
         count = 0
         scratch = np.empty((2, _TILE))
         lows, highs = scratch[0], scratch[1]
-        for start in range(0, values.size, _TILE):
-            tile = min(_TILE, values.size - start)
+        for start in range(0, size, _TILE):
+            tile = min(_TILE, size - start)
             for i in range(tile):
                 k = start + i if joint else 0
-                left = _share(values[start + i], lower[k], per_width[k], least[k]) * u[k]
-                margin = _fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
+                left = fraction(values[start + i], lower[k], per_width[k], least[k]) * u[k]
+                margin = fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
                 lows[i] = _verdict(_tail(which, left), words[start + i], margin)
                 highs[i] = _verdict(_tail(which, u[k] - left), ~words[start + i], margin)
             for i in range(tile):

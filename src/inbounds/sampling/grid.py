@@ -11,13 +11,16 @@ from functools import lru_cache
 from typing import Any, Self, overload
 
 import numpy as np
-from flint import fmpq
+from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.ball import exact as _exact
 
 Points = NDArray[np.float64] | NDArray[np.int64]
+
+Number = float | Fraction
+"""A value, exactly: a double, an integer of any length or a fraction."""
 
 _FINENESS = 22  # bits of resolution below sigma (or below the width, if that is smaller)
 _FINEST = 40  # bits of resolution below the width at most, well within those of a double
@@ -88,10 +91,7 @@ class Grid:
     @property
     def spacing(self) -> fmpq:
         """The exact distance between neighbouring points, shrunk if they would pass `upper`."""
-        width = _exact(self.upper) - _exact(self.lower)
-        if self.step is not None and _exact(self.step) * self.intervals <= width:
-            return _exact(self.step)
-        return width / self.intervals
+        return _spacing(self.lower, self.upper, self.step, self.intervals)
 
     @property
     def reaches_upper(self) -> bool:
@@ -114,6 +114,18 @@ class Grid:
         """Return the exact boundary between outputs k and k + 1, for k in 0..intervals-1."""
         return _exact(self.lower) + self.spacing * fmpq(2 * k + 1, 2)
 
+    def clamp(self, number: Number) -> Number:
+        """Move a number into the interval, by exact comparisons."""
+        return clamp(number, self.lower, self.upper)
+
+    def nearest(self, position: arb) -> int | None:
+        """Return the index that all of a ball round to, or None if they differ or may differ.
+
+        Positions are distances from `lower` in units of the spacing.
+        """
+        whole = (position + 0.5).max(0).min(self.intervals).floor().unique_fmpz()
+        return None if whole is None else int(whole)
+
     @overload
     def points(self, indices: int) -> float | int: ...
     @overload
@@ -131,10 +143,8 @@ class Grid:
         >>> grid.points(np.array([0, 7, 13, 20])).tolist()
         [-1.0, -0.3, 0.3, 1.0]
         """
-        if isinstance(indices, int) and self.step is None:  # even_points, without arrays
-            share = indices / self.intervals
-            number = min(share * (self.upper - self.lower) + self.lower, self.upper)
-            return self.upper if share == 1 else number
+        if isinstance(indices, int) and self.step is None:
+            return even_number(indices, self.lower, self.upper, self.intervals)
         k = np.asarray(indices, dtype=np.int64)
         numbers = self._numbers(k.ravel()).reshape(k.shape)
         return numbers if isinstance(indices, np.ndarray) else numbers.item()
@@ -162,6 +172,17 @@ class Grid:
         return even_points(k.astype(np.float64), *bounds, np.array(float(self.intervals)))
 
 
+def clamp(number: Number, lower: float, upper: float) -> Number:
+    """Move a number into [lower, upper], by exact comparisons.
+
+    Examples
+    --------
+    >>> clamp(2**60 + 1, 0.0, 2.0**61) == 2**60 + 1, clamp(-1, 0.0, 1.0)
+    (True, 0.0)
+    """
+    return min(max(number, lower), upper)
+
+
 def even_intervals(width: Floats, scale: Floats) -> Floats:
     """Return how many intervals make a grid far finer than the noise: a power of two."""
     (top, top_exponent), (bottom, bottom_exponent) = np.frexp(width), np.frexp(scale)
@@ -170,8 +191,15 @@ def even_intervals(width: Floats, scale: Floats) -> Floats:
     return result
 
 
+def even_number(index: float, lower: float, upper: float, intervals: float) -> float:
+    """Return a point of a grid that divides its box evenly; compiled into the kernel, too."""
+    fraction = index / intervals
+    number = min(fraction * (upper - lower) + lower, upper)
+    return upper if fraction == 1.0 else number
+
+
 def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats) -> Floats:
-    """Return the points of grids that divide their boxes evenly; overwrites `indices`."""
+    """Return the same for arrays without compiled code; overwrites `indices`."""
     indices /= intervals
     last = indices == 1 if np.any(lower + (upper - lower) != upper) else None
     indices *= upper - lower
@@ -180,6 +208,14 @@ def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats
     if last is not None:
         np.copyto(indices, upper, where=last)
     return indices
+
+
+@lru_cache(maxsize=1024)
+def _spacing(lower: float, upper: float, step: float | None, intervals: int) -> fmpq:
+    width = _exact(upper) - _exact(lower)
+    if step is not None and _exact(step) * intervals <= width:
+        return _exact(step)
+    return width / intervals
 
 
 def _ratio(lower: float, upper: float, step: float) -> fmpq:

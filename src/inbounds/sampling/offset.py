@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.sampling.grid import clamp
 
 _EXACT = 2.0**53  # every integer up to here is a double
 
@@ -95,8 +96,5 @@ def rational_offsets(values: NDArray[Any], lower: Floats, upper: Floats) -> Floa
     """
     bounds = zip(values.tolist(), lower.tolist(), upper.tolist(), strict=True)
     return np.array(
-        [
-            float(Fraction(min(max(number, low), high)) - Fraction(low))
-            for number, low, high in bounds
-        ]
+        [float(Fraction(clamp(number, low, high)) - Fraction(low)) for number, low, high in bounds]
     )

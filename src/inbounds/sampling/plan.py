@@ -1,10 +1,10 @@
-"""How the kernel works on one box: public parameters in, grid indices out.
+"""How the kernel works on one box: public parameters in, grid indices and undecided trials out.
 
 Proof: docs/proofs/sampler.md.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,23 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
+from inbounds.sampling.compiled import TINY
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.kernel import (
-    LEAST_SHARE,
-    NARROW,
-    TINY,
-    least_acceptance,
-    loops,
-    propose,
-)
+from inbounds.sampling.kernel import loops
+from inbounds.sampling.proposal import LEAST_FRACTION, NARROW, least_acceptance, propose
 
 _LEAST, _MOST = 2.0**-890, 2.0**980  # widths for which all that follows are normal numbers
 _MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
 _MOST_SCALES = 2.0**34  # beyond it rounding could leave the end of a window uncovered
 _EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
 _ROOM = 256  # undecided trials collected at a time
+
+
+class Undecided(NamedTuple):
+    """A trial that doubles cannot decide: which of the values it is for, and its random words."""
+
+    which: int
+    words: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +69,7 @@ class Plan:
                 some = (narrow == kind) & usable
                 target[some] = _EVEN * least_acceptance(which, kind, u[some])
         origin = np.where(np.abs(lower) < TINY, 0.0, lower)
-        parameters = (origin, per_width, width * LEAST_SHARE, u, target, stretch, span)
+        parameters = (origin, per_width, width * LEAST_FRACTION, u, target, stretch, span)
         plan = cls(noise, parameters, narrow, usable)
         if usable.any():
             plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
@@ -79,36 +81,40 @@ class Plan:
         lower, *others = self.parameters
         return replace(self, parameters=(np.zeros_like(lower), *others))
 
-    def indices(
+    def attempt(
         self,
         values: Floats,
         where: NDArray[np.intp],
         indices: Floats,
         entropy: Entropy,
         caution: float,
-    ) -> list[tuple[int, int, int]]:
-        """Find a grid index for each value; return the trials that are too close to call.
+    ) -> list[Undecided]:
+        """Fill `indices` with a grid index for each value, save those of undecided trials.
 
-        Windows of the values are all narrow or all wide.
+        Returns these trials, in the order of the values. Windows of the values are all narrow or
+        all wide.
         """
         joint, size = self.narrow.size > 1, values.size
         attempt, settle = loops(self.noise, bool(self.narrow[where[0]]), joint)
         words = entropy.words(2 * size + size // 16 + 64)
-        given = (*(side[where] if joint else side for side in self.parameters), caution, indices)
+        sides = tuple(side[where] if joint else side for side in self.parameters)
         pending = np.empty(size, np.intp)
-        pending = pending[: attempt(words, values, *given, pending)]
-        unsure: list[tuple[int, int, int]] = []
+        pending = pending[: attempt(words, values, sides, caution, indices, pending)]
+        undecided: list[Undecided] = []
         places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
         position, spare = 0, 2 * size
         while True:
-            position, spare, found = settle(
-                words, values, *given, pending, position, spare, places, pairs
+            position, spare, count = settle(
+                words, values, sides, caution, indices, pending, position, spare, places, pairs
             )
-            if found:
-                unsure += zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True)
+            if count:
+                listed = zip(places[:count].tolist(), pairs[:count].tolist(), strict=True)
+                undecided += [
+                    Undecided(which, (first, second)) for which, (first, second) in listed
+                ]
             if position == pending.size:
-                return unsure
-            if found < places.size:  # words ran out
+                return undecided
+            if count < places.size:  # words ran out
                 words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size
 
     def proposal(self, value: float, j: int) -> tuple[int, int, float]:

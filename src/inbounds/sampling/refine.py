@@ -6,16 +6,16 @@ acceptance, and U, the place in the strip. More bits are drawn until every compa
 Proof: docs/proofs/sampler.md.
 """
 
-from flint import arb, ctx, fmpq
+from flint import arb
 
 from inbounds.numerics import ball
 from inbounds.numerics.noise import Noise
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Grid
-from inbounds.sampling.reference import Number
+from inbounds.sampling.grid import Grid, Number
 from inbounds.sampling.strips import strips
+from inbounds.sampling.uniform import Uniform, settled
 
-_CHUNK = 64
+_REFUSED = -1  # in place of an index
 
 
 def refine(
@@ -48,44 +48,28 @@ def refine(
     if low < (1 << 32) % max(many, 1):  # what makes the choice of a strip exactly uniform
         return None
     lower, upper, at = ball.exact(grid.lower), ball.exact(grid.upper), ball.exact(value)
+    sigma = ball.exact(scale)
     if many:
         table = strips(noise)
         left, right = (ball.exact(edge) for edge in table.edges[first + choice :][:2].tolist())
         weight = ball.exact(table.height) * (right - left) * ball.exact(thin)
     else:
-        left, right = ((bound - at) / ball.exact(scale) for bound in (lower, upper))
+        left, right = ((bound - at) / sigma for bound in (lower, upper))
         weight = ball.exact(thin)
-    v, v_bits, u, u_bits = words[0] & 0xFFFFFFFF, 32, words[1], 64
-    while True:
-        with ctx.workprec(u_bits + 128):
-            z = left + (right - left) * _uniform(u, u_bits)
-            x = at + ball.exact(scale) * z
-            index = _decided(
-                x, lower, upper, _uniform(v, v_bits) - weight * noise.log_density(z).exp(), grid
-            )
-        if index is not _UNSETTLED:
-            return index
-        v, v_bits = v << _CHUNK | entropy.bits(_CHUNK), v_bits + _CHUNK
-        u, u_bits = u << _CHUNK | entropy.bits(_CHUNK), u_bits + _CHUNK
+    v, u = Uniform(entropy, words[0] & 0xFFFFFFFF, 32), Uniform(entropy, words[1], 64)
 
-
-_UNSETTLED = -1
-
-
-def _uniform(bits: int, count: int) -> arb:
-    """Return the ball of all numbers whose binary expansion starts with `bits`."""
-    return arb(fmpq(2 * bits + 1, 2 << count), fmpq(1, 2 << count))
-
-
-def _decided(x: arb, lower: fmpq, upper: fmpq, excess: arb, grid: Grid) -> int | None:
-    """Return the index, None for refused, or _UNSETTLED."""
-    if x < lower or x > upper or excess > 0:
+    def decide() -> int | None:
+        z = left + (right - left) * u.ball
+        x = at + sigma * z
+        excess = v.ball - weight * noise.log_density(z).exp()
+        if x < lower or x > upper or excess > 0:
+            return _REFUSED
+        if x >= lower and x <= upper and excess < 0:
+            return grid.nearest((x - lower) / grid.spacing)
         return None
-    if not (x >= lower and x <= upper and excess < 0):
-        return _UNSETTLED
-    position = (x - lower) / grid.spacing + fmpq(1, 2)
-    whole = position.min(arb(grid.intervals)).floor().unique_fmpz()
-    return _UNSETTLED if whole is None else int(whole)
+
+    index = settled(decide, v, u, guard=128)
+    return None if index == _REFUSED else index
 
 
 def is_beyond(
@@ -95,11 +79,11 @@ def is_beyond(
 
     The mass is that of the noise beyond |value - bound| on one side.
     """
-    u, bits = word, 64
-    while True:
-        with ctx.workprec(bits + 64):
-            distance = abs(arb(ball.exact(value) - ball.exact(bound))) / arb(scale)
-            excess = _uniform(u, bits) - noise.ball_tail(distance)
-        if excess < 0 or excess > 0:
-            return bool(excess < 0)
-        u, bits = u << _CHUNK | entropy.bits(_CHUNK), bits + _CHUNK
+    u = Uniform(entropy, word, 64)
+    gap = abs(ball.exact(value) - ball.exact(bound))
+
+    def decide() -> bool | None:
+        excess = u.ball - noise.ball_tail(arb(gap) / arb(scale))
+        return bool(excess < 0) if excess < 0 or excess > 0 else None
+
+    return settled(decide, u, guard=64)

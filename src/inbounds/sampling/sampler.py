@@ -1,8 +1,8 @@
-"""Exact answers for many values: blocks through the compiled kernel, a few through the oracle.
+"""Exact outputs for many values: blocks through the compiled kernel, a few through the oracle.
 
 Small jobs take `reference` (no compiled code to load); large ones take blocks of `kernel`, in
-threads when there are cores for it. Either way an answer is the ideal real-valued output rounded
-to the grid. Memory beyond the output stays at a few MiB.
+threads when there are cores for it. Either way an output is the ideal real-valued one rounded to
+the grid. Memory beyond the output stays at a few MiB.
 
 Values are exact numbers: doubles, integers of any length, fractions. None is rounded before the
 lower bound is subtracted, so neighbours are as far apart here as they are.
@@ -23,13 +23,12 @@ from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
-from inbounds.sampling.grid import Grid, even_intervals
+from inbounds.sampling.grid import Grid, Number, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
-from inbounds.sampling.reference import Number
 from inbounds.sampling.refine import is_beyond, refine
 
 if TYPE_CHECKING:
-    from inbounds.sampling.plan import Plan
+    from inbounds.sampling.plan import Plan, Undecided
 
 SMALL = 1024  # values; below it the oracle is quicker than loading compiled code
 _BLOCK = 1 << 14  # values in a block: their random words stay in a core's cache
@@ -44,9 +43,6 @@ class _Block:
     doubles: Floats
     where: NDArray[np.intp]  # their coordinates, or one for all
     plan: "Plan"  # for doubles of this kind
-
-    def coordinate(self, i: int) -> int:
-        return int(self.where[i if self.where.size > 1 else 0])
 
     def number(self, i: int) -> Number:
         number: Number = self.numbers[i : i + 1].tolist()[0]
@@ -68,14 +64,14 @@ class Sampler:
     lower, upper, scale
         Bounds and scale of the noise, one per coordinate.
     steps
-        Distance between answers, one per coordinate, None for a fine grid.
+        Distance between outputs, one per coordinate, None for a fine grid.
     clamped
         Whether noise that leaves the box is moved to its bounds (True) or cannot leave (False).
     equal_time
         Whether to refuse a few more trials so that every value takes as many.
     caution
-        Added to every margin, in grid steps. It changes no law, only how much is settled in ball
-        arithmetic; tests use it.
+        Added to every margin, in grid steps. It changes no distribution, only how much is
+        settled in ball arithmetic; tests use it.
     """
 
     noise: Noise
@@ -88,26 +84,26 @@ class Sampler:
     caution: float = 0.0
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
-        """Answer every number of `values`, whose last axis runs over the coordinates."""
+        """Return an output for each of `values`, whose last axis runs over the coordinates."""
         flat = values.reshape(-1)
-        answers: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
+        outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
         if flat.size < SMALL:
-            self._fill_small(flat, answers, entropy)
+            self._fill_small(flat, outputs, entropy)
         else:
             _ = self._plan  # built once, before threads start
             shared = isinstance(entropy, SystemEntropy)  # others give their bits in one order
             workers = min(_cores(), flat.size // _SHARE) if shared else 1
             if workers <= 1:
-                self._fill(flat, answers, slice(0, flat.size), entropy)
+                self._fill(flat, outputs, slice(0, flat.size), entropy)
             else:
                 cuts = np.linspace(0, flat.size, workers + 1).astype(int).tolist()
                 parts = [slice(*ends) for ends in pairwise(cuts)]
                 with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(lambda part: self._fill(flat, answers, part, entropy), parts))
-        return answers.reshape(values.shape)
+                    list(pool.map(lambda part: self._fill(flat, outputs, part, entropy), parts))
+        return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
-        """Return the possible answers of coordinate j."""
+        """Return the possible outputs of coordinate j."""
         return _grid(
             float(self.lower[j]), float(self.upper[j]), self.steps[j], float(self.scale[j])
         )
@@ -140,32 +136,30 @@ class Sampler:
             self.noise, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
         )
 
-    def _fill_small(self, flat: NDArray[Any], answers: NDArray[Any], entropy: Entropy) -> None:
+    def _fill_small(self, flat: NDArray[Any], outputs: NDArray[Any], entropy: Entropy) -> None:
         size = self.lower.size
         grids = [self.grid(j) for j in range(min(size, flat.size))]
         for i, number in enumerate(flat.tolist()):
             grid = grids[i % size]
-            answers[i] = grid.points(self._index(number, i % size, grid, entropy))
-
-    def _index(
-        self, number: Number, j: int, grid: Grid, entropy: Entropy, *, clamped: bool | None = None
-    ) -> int:
-        """Draw one index by the oracle."""
-        value = min(max(number, grid.lower), grid.upper)
-        clamped = self.clamped if clamped is None else clamped
-        return reference.draw(
-            value, float(self.scale[j]), grid, entropy, self.noise, clamped=clamped
-        )
+            index = reference.draw(
+                grid.clamp(number),
+                float(self.scale[i % size]),
+                grid,
+                entropy,
+                self.noise,
+                clamped=self.clamped,
+            )
+            outputs[i] = grid.points(index)
 
     def _fill(
-        self, flat: NDArray[Any], answers: NDArray[Any], part: slice, entropy: Entropy
+        self, flat: NDArray[Any], outputs: NDArray[Any], part: slice, entropy: Entropy
     ) -> None:
-        """Answer one part of the values, block by block."""
+        """Fill in the outputs of one part of the values, block by block."""
         mixed = self.lower.size > 1 or not self._plan.usable[0]
         read = self._reader(flat.dtype)
         for start in range(part.start, part.stop, _BLOCK):
             stop = min(part.stop, start + _BLOCK)
-            out = answers[start:stop]
+            out = outputs[start:stop]
             indices = np.empty(stop - start) if self._integral else out
             where = np.arange(start, stop) % self.lower.size if mixed else np.zeros(1, np.intp)
             (self._fill_mixed if mixed else self._fill_alike)(
@@ -192,7 +186,7 @@ class Sampler:
         return read
 
     def _fill_mixed(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Find the grid index of an answer to each value, of any coordinates."""
+        """Find a grid index for each value, of any coordinates."""
         where = np.broadcast_to(block.where, indices.shape)
         for narrow in (False, True):
             kind = block.plan.usable & (block.plan.narrow == narrow)
@@ -202,36 +196,40 @@ class Sampler:
                 self._fill_alike(block.part(chosen), found, entropy)
                 indices[chosen] = found
         for i in np.flatnonzero(~block.plan.usable[where]).tolist():
-            j = int(where[i])
-            indices[i] = self._index(block.number(i), j, self.grid(j), entropy)
+            indices[i] = self._drawn(block, i, entropy, clamped=self.clamped)
 
     def _fill_alike(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
         """Do so for values whose windows are all narrow or all wide, by the kernel."""
-        trials = block.plan.indices(block.doubles, block.where, indices, entropy, self.caution)
-        for i, *words in trials:
-            indices[i] = self._refined(block, i, (words[0], words[1]), entropy)
+        undecided = block.plan.attempt(block.doubles, block.where, indices, entropy, self.caution)
+        for trial in undecided:
+            indices[trial.which] = self._refined(block, trial, entropy)
         if self._stepped:
             np.minimum(indices, self._intervals[block.where], out=indices)
         if self.clamped:
             self._move_to_bounds(block, indices, entropy)
 
-    def _refined(self, block: _Block, i: int, words: tuple[int, int], entropy: Entropy) -> int:
+    def _drawn(self, block: _Block, i: int, entropy: Entropy, *, clamped: bool) -> int:
+        """Draw an index by the oracle."""
+        j, grid, value = self._exact(block, i)
+        scale = float(self.scale[j])
+        return reference.draw(value, scale, grid, entropy, self.noise, clamped=clamped)
+
+    def _refined(self, block: _Block, trial: "Undecided", entropy: Entropy) -> int:
         """Settle an undecided trial; if it is refused, the oracle takes over."""
-        j = block.coordinate(i)
-        grid, number = self.grid(j), block.number(i)
+        j, grid, value = self._exact(block, trial.which)
         index = refine(
-            value=min(max(number, grid.lower), grid.upper),
+            value=value,
             noise=self.noise,
             scale=float(self.scale[j]),
             grid=grid,
-            proposal=block.plan.proposal(float(block.doubles[i]), j),
-            words=words,
+            proposal=block.plan.proposal(float(block.doubles[trial.which]), j),
+            words=trial.words,
             entropy=entropy,
         )
-        return self._index(number, j, grid, entropy, clamped=False) if index is None else index
+        return self._drawn(block, trial.which, entropy, clamped=False) if index is None else index
 
     def _move_to_bounds(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Answer by a bound where noise leaves the box, from one more random word each."""
+        """Move indices to the bounds where noise leaves the box, by one more random word each."""
         from inbounds.sampling.atoms import bounds  # noqa: PLC0415 - compiled code
 
         words, unsure = entropy.words(indices.size), np.empty(indices.size, np.intp)
@@ -245,9 +243,7 @@ class Sampler:
 
     def _at_bound(self, block: _Block, i: int, word: int, inside: float, entropy: Entropy) -> float:
         """Settle in ball arithmetic whether noise that starts with a word leaves the box."""
-        j = block.coordinate(i)
-        grid = self.grid(j)
-        value = min(max(block.number(i), grid.lower), grid.upper)
+        j, grid, value = self._exact(block, i)
         upward = bool(word >> 63)  # noise above zero
         beyond = is_beyond(
             value=value,
@@ -259,6 +255,12 @@ class Sampler:
         )
         return (float(grid.intervals) if upward else 0.0) if beyond else inside
 
+    def _exact(self, block: _Block, i: int) -> tuple[int, Grid, Number]:
+        """Return the coordinate of a value, its grid, and the value itself, moved into the box."""
+        j = int(block.where[i if block.where.size > 1 else 0])
+        grid = self.grid(j)
+        return j, grid, grid.clamp(block.number(i))
+
     def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
         """Turn indices, which `out` may itself hold, into numbers."""
         if self._stepped and self.lower.size == 1:
@@ -269,10 +271,10 @@ class Sampler:
             for j, grid in self._stepped.items()
         }
         if len(stepped) < self.lower.size:
-            from inbounds.sampling.kernel import place  # noqa: PLC0415 - loads compiled code
+            from inbounds.sampling.kernel import write_even  # noqa: PLC0415 - loads compiled code
 
             sides = (self.lower, self.upper, self._intervals)
-            place(indices, *(side[where] if side.size > 1 else side for side in sides))
+            write_even(indices, *(side[where] if side.size > 1 else side for side in sides))
         for j, points in stepped.items():
             out[where == j] = points
 

@@ -8,7 +8,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import mpmath
 import numba
 import numpy as np
 import pytest
@@ -21,10 +20,10 @@ from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import kernel
 from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.kernel import NARROW, REFUSED, UNSURE, loops, place
+from inbounds.sampling.kernel import REFUSED, UNSURE, loops, write_even
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
-from inbounds.sampling.strips import STRIPS, strips
+from inbounds.sampling.strips import strips
 
 Words = list[tuple[int, int]]
 TWO_32, TWO_64 = 1 << 32, 1 << 64
@@ -70,7 +69,7 @@ class Setting:
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
         indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
         values = np.full(len(words), value)
-        attempt(flat, values, *self.plan.parameters, caution, indices, pending)
+        attempt(flat, values, self.plan.parameters, caution, indices, pending)
         found: list[float] = indices.tolist()
         return found
 
@@ -359,7 +358,7 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
             strip = first + ((a >> 32) * many >> 32)
             share = (value - lower) * per_width
             place = which, False, np.uint64(a), np.uint64(b), strip, thin
-            found = decide(*place, share, u, stretch, span, 0.0)
+            found = decide(*place, (share, u, stretch, span), 0.0)
             count += found not in {UNSURE, right}
         return count
 
@@ -395,118 +394,6 @@ def test_extreme_words_are_unsure_or_right() -> None:
                 assert setting.mistakes(value, words)[0] == 0, (setting, value)
 
 
-EXPONENTS = {
-    "evenly": np.linspace(-700.0, 0.0, 3001).tolist(),
-    "near zero": [-(2.0**-k) for k in range(60)],
-    "where the remainder is largest": [
-        math.log(2) * (k + 0.5 + e) for k in range(-1009, -1) for e in (-1e-9, 1e-9)
-    ],
-}
-
-
-@pytest.mark.parametrize("where", EXPONENTS)
-def test_the_exponential_is_good_to_36_bits(where: str) -> None:
-    with mpmath.workprec(120):
-        worst = max(
-            abs(mpmath.mpf(kernel._exp(x)) / mpmath.exp(mpmath.mpf(x)) - 1)
-            for x in EXPONENTS[where]
-        )
-    assert worst < 2.0**-36.5
-
-
-def half_edges(noise: Noise) -> list[float]:
-    table = strips(noise)
-    edges: list[float] = table.edges[table.count // 2 :].tolist()
-    return edges
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_at_every_edge_the_strips_proposed_reach_past_it_with_room_for_rounding(
-    noise: Noise,
-) -> None:
-    """The count grows with the distance x, so it is enough to look just beyond every edge.
-
-    The room is what `docs/proofs/sampler.md` needs: a computed distance may be short by u/2**50,
-    2**-16 for the largest u.
-    """
-    which = NOISES.index(noise)
-    edges = half_edges(noise)
-    least = math.inf
-    for k, edge in enumerate(edges[:-1], start=1):
-        for x in (max(edge - 2.0**-16, 0.0), edge, math.nextafter(edge, math.inf)):
-            u = max(x, 1e3)  # a value at distance x from one bound
-            first, many, _ = kernel._proposal(which, False, x / u, u, 1.0)
-            down, up = edges.index(0.0) + len(edges) - 1 - first, first + many - (len(edges) - 1)
-            assert down >= k
-            assert up >= 1
-        share = kernel._shares(which, edge, 0.0)[0]
-        with mpmath.workprec(100):
-            true = mpmath.erf(edge / mpmath.sqrt(2)) if which == 0 else 1 - mpmath.exp(-edge)
-            assert abs(share - true) < (4.7e-4, 2.0**-36)[which]
-        far = edge * edge if which == 0 else edge
-        bound = STRIPS * share + kernel._SPARE + kernel._EXCESS[which] * far
-        least = min(least, bound - k)
-    assert least > 0.0128  # times 1/409 of a scale is more than 2**-16
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_all_points_of_the_window_lie_in_a_proposed_strip(noise: Noise) -> None:
-    rng = np.random.default_rng(6)
-    table = strips(noise)
-    edges = half_edges(noise)
-    u_least = math.nextafter(NARROW[noise], 1.0)
-    for _ in range(4000):
-        lower = float(rng.choice([0.0, 1e9, -1.1, -7e5]))
-        upper = lower + float(rng.choice([1.0, 3.0, 0.7]))
-        u = u_least * (1e6 / u_least) ** rng.random()
-        setting = Plan.of(
-            noise,
-            np.array([lower]),
-            np.array([upper]),
-            np.array([(upper - lower) / u]),
-            np.array([(upper - lower) / 2**22]),
-            equal_time=True,
-        )
-        if setting.narrow[0]:
-            continue
-        scale = (upper - lower) / u
-        edge = edges[int(rng.integers(len(edges) - 2))]
-        near = [lower + edge * scale, upper - edge * scale]
-        near += [math.nextafter(x, side) for x in near for side in (-math.inf, math.inf)]
-        for value in [lower, upper, lower + (upper - lower) * rng.random(), *near]:
-            inside = min(max(value, lower), upper)
-            first, many, thin = setting.proposal(value, 0)
-            left, right = table.edges[[first, first + many]].tolist()
-            at, sigma = exact(inside), exact(scale)
-            assert exact(left) <= (exact(lower) - at) / sigma, (lower, upper, u, value)
-            assert exact(right) >= (exact(upper) - at) / sigma, (lower, upper, u, value)
-            assert 0 < thin <= 1
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("u", [1e-6, 0.03, 0.05, 0.41, 0.43, 1.0, 2.0, 10.0, 1e3, 1e6])
-def test_thinning_never_exceeds_one_and_gives_all_values_nearly_the_same_chance(
-    noise: Noise, u: float
-) -> None:
-    """Within 0.3 %: the error of the approximate mass. Without it values differ by far more."""
-    which, narrow = NOISES.index(noise), u <= NARROW[noise]
-    target = 0.998 * float(kernel.least_acceptance(which, narrow, np.array([u]))[0])
-    chances = []
-    for share in np.linspace(0.0, 1.0, 41).tolist():
-        _, many, thin = kernel.propose(which, narrow, share, 0.0, 1.0, 0.0, u, target)
-        assert 0 < thin <= 1
-        mass = sum(
-            math.sqrt(math.pi / 2) * math.erf(x / math.sqrt(2)) if which == 0 else -math.expm1(-x)
-            for x in (share * u, u - share * u)
-        )
-        chances.append(thin * mass / (u if narrow else many / strips(noise).height))
-    assert max(chances) <= 1
-    assert min(chances) > 0.9
-    assert max(chances) - min(chances) < 0.003
-    assert abs(np.mean(chances) - target) < 0.003
-    assert noise.half_mass > 0
-
-
 @pytest.mark.parametrize("noise", NOISES)
 def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noise: Noise) -> None:
     rng = np.random.default_rng(7)
@@ -516,7 +403,7 @@ def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noi
     words = rng.integers(0, TWO_64, 2 * size + 8, np.uint64, endpoint=False)
     values, indices = rng.random(size), np.empty(size)
     caution = 0.05  # leaves a tenth undecided
-    given = (*setting.plan.parameters, caution, indices)
+    given = (setting.plan.parameters, caution, indices)
     pending = np.empty(size, np.intp)
     pending = pending[: attempt(words, values, *given, pending)]
     first_try = indices.copy()
@@ -546,7 +433,7 @@ def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noi
 
 
 @pytest.mark.parametrize("coordinates", [1, 500])
-def test_compiled_places_are_the_points_of_the_grid(coordinates: int) -> None:
+def test_compiled_numbers_are_the_points_of_the_grid(coordinates: int) -> None:
     rng = np.random.default_rng(8)
     lower = rng.normal(0, 1, coordinates) * 10.0 ** rng.integers(-9, 9, coordinates)
     upper = lower + 10.0 ** rng.integers(-9, 9, coordinates)
@@ -554,32 +441,5 @@ def test_compiled_places_are_the_points_of_the_grid(coordinates: int) -> None:
     share = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
     indices = np.floor(share * intervals)
     expected = even_points(indices.copy(), lower, upper, intervals)
-    place(indices, lower, upper, intervals)
+    write_even(indices, lower, upper, intervals)
     assert np.array_equal(indices, expected)
-
-
-@pytest.mark.parametrize("lower", [0.0, -0.0, 1e-310, -3e-300, 1.0, -1e200])
-@pytest.mark.parametrize("width", [2.0**-880, 1.0, 1e200])
-def test_a_place_is_never_computed_with_subnormal_numbers(lower: float, width: float) -> None:
-    """It is 0 or at least 2**-65, the difference before it 0 or normal: told by its bits.
-
-    The place is off by less than 2**-63 of the width, which every margin covers.
-    """
-    upper = lower + width
-    if not upper > lower:
-        return
-    setting = Setting(NORMAL, lower, upper, (upper - lower) / 3)
-    origin, per_width, least = (float(side[0]) for side in setting.plan.parameters[:3])
-    assert origin == 0 or abs(origin) >= 2.0**-960
-    share = numba.njit(kernel._share.py_func, error_model="numpy")
-    near = [0.0, -0.0, 5e-324, 1e-310, 2.0**-1022, 2.0**-961, 2.0**-959, 1e-280, upper, 1e308]
-    for value in (
-        near + [lower + step for step in near] + [lower + width * 2.0**-k for k in range(99)]
-    ):
-        for number in (value, math.nextafter(value, math.inf), -value):
-            found = share(number, origin, per_width, least)
-            assert found == 0 or 2.0**-65 <= found <= 1
-            true = (exact(setting.clamp(number)) - exact(lower)) / (exact(upper) - exact(lower))
-            assert abs(exact(found) - true) <= fmpq(1, 2**63) + 5 * true / 2**53
-            flushed = share(number, 0.0, 1.0, 0.0)
-            assert flushed == 0 or flushed >= 2.0**-960

@@ -8,8 +8,9 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SeededEntropy
-from inbounds.sampling.kernel import NARROW, REFUSED, UNSURE, _choose, loops
+from inbounds.sampling.kernel import REFUSED, UNSURE, loops
 from inbounds.sampling.plan import Plan
+from inbounds.sampling.proposal import NARROW, choose
 from inbounds.sampling.strips import strips
 
 Floats = NDArray[np.float64]
@@ -51,10 +52,10 @@ def test_the_loops_use_the_strips_and_the_thinning_that_proposal_tells(
     values = lower[where] + (upper - lower)[where] * share
     high = rng.integers(0, 1 << 32, size, np.uint64)
     words = np.concatenate([high << np.uint64(32), np.full(size, 1 << 63, np.uint64)])
-    parameters = [side[where] if joint else side for side in plan.parameters]
+    parameters = tuple(side[where] if joint else side for side in plan.parameters)
     attempt, _ = loops(noise, narrow=False, joint=joint)
     indices = np.empty(size)
-    attempt(words, values, *parameters, 0.0, indices, np.empty(size, np.intp))
+    attempt(words, values, parameters, 0.0, indices, np.empty(size, np.intp))
     inside = np.flatnonzero(indices >= 0)
     assert inside.size > 0.9 * size
     *_, stretch, span = parameters
@@ -70,7 +71,7 @@ def test_the_loops_use_the_strips_and_the_thinning_that_proposal_tells(
     for i in range(0, size, 25):
         row = [float(side[i if joint else 0]) for side in parameters[:5]]
         place = min(max((values[i] - row[0]) * row[1], 0.0), 1.0)
-        strip, thinning = _choose(NOISES.index(noise), False, words[i], place, *row[3:])
+        strip, thinning = choose(NOISES.index(noise), False, words[i], place, *row[3:])
         assert strip == chosen[i]
         assert thinning == thin[i] or np.isnan(thinning)
 
@@ -84,7 +85,7 @@ def test_narrow_windows_get_the_thinning_that_proposal_tells(noise: Noise) -> No
         for value in rng.uniform(-1.2, 2.4, 300).tolist():
             place = min(max((value - row[0]) * row[1], 0.0), 1.0)
             word = np.uint64(rng.integers(1 << 62, 1 << 63))
-            strip, thinning = _choose(NOISES.index(noise), True, word, place, *row[3:])
+            strip, thinning = choose(NOISES.index(noise), True, word, place, *row[3:])
             assert (strip, 0, thinning) == plan.proposal(value, 0)
 
 
@@ -144,18 +145,18 @@ def test_every_value_gets_an_index_or_is_listed_once_with_its_words(
     plan = one(noise, u)
     values, indices = rng.uniform(-1.5, 2.5, 3000), np.empty(3000)
     where = np.zeros(1, np.intp)
-    unsure = plan.indices(values, where, indices, SeededEntropy(1), caution)
+    undecided = plan.attempt(values, where, indices, SeededEntropy(1), caution)
     assert not (indices == REFUSED).any()
-    assert [i for i, *_ in unsure] == np.flatnonzero(indices == UNSURE).tolist()
-    assert (len(unsure) > 1500) == (caution > 0)
+    assert [trial.which for trial in undecided] == np.flatnonzero(indices == UNSURE).tolist()
+    assert (len(undecided) > 1500) == (caution > 0)
     decided = indices[indices >= 0]
     assert decided.max() <= 2**22
     assert np.array_equal(decided, np.floor(decided))
     attempt, _ = loops(noise, bool(plan.narrow[0]), joint=False)
-    for i, a, b in unsure[::50]:
+    for i, words in undecided[::50]:
         again = np.empty(1)
-        pair = np.array([a, b], np.uint64)
-        attempt(pair, values[i : i + 1], *plan.parameters, caution, again, np.empty(1, np.intp))
+        pair = np.array(words, np.uint64)
+        attempt(pair, values[i : i + 1], plan.parameters, caution, again, np.empty(1, np.intp))
         assert again[0] == UNSURE
 
 
@@ -178,8 +179,8 @@ def test_words_that_run_out_are_replaced_by_fresh_ones() -> None:
             return words
 
     plan, entropy, indices = one(NORMAL, 3.0), Stingy(), np.empty(100)
-    unsure = plan.indices(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
+    undecided = plan.attempt(np.full(100, 0.5), np.zeros(1, np.intp), indices, entropy, 0.0)
     assert entropy.asked[0] == 2 * 100 + 100 // 16 + 64
     assert entropy.asked[1:] == [100 // 16 + 64] * (len(entropy.asked) - 1)
     assert len(entropy.asked) >= 3
-    assert len(unsure) + (indices >= 0).sum() == 100
+    assert len(undecided) + (indices >= 0).sum() == 100
