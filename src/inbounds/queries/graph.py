@@ -176,7 +176,7 @@ def _pairs(graph: Any) -> tuple[Any, Any]:
 def _simple(rows: Any, columns: Any, n: int) -> Any:
     """Join the nodes of each pair, without loops and repetitions."""
     if n < 2:
-        raise ArgumentError(f"graph must have at least two nodes, got {n}.")
+        raise ArgumentError.must("graph", "have at least two nodes", got=str(n))
     between = rows != columns
     ends = np.concatenate([rows[between], columns[between]])
     others = np.concatenate([columns[between], rows[between]])
