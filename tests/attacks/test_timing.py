@@ -240,8 +240,8 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
             trials += found.size
             refused += int((found == REFUSED).sum())
         chance = 1 - acceptance(noise, sigma, value, equal_time=equal_time)
-        noise = np.sqrt(chance * (1 - chance) / trials)
-        assert abs(refused / trials - chance) < 5 * noise + 1e-5
+        deviation = np.sqrt(chance * (1 - chance) / trials)
+        assert abs(refused / trials - chance) < 5 * deviation + 1e-5
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0])
