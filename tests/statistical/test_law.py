@@ -184,7 +184,7 @@ def test_caution_sends_most_draws_to_ball_arithmetic(setting: Setting) -> None:
     """False alarm below 1e-9: nine in ten accepted trials are undecided, of 10⁴."""
     sampler = setting.sampler(caution=0.45)
     values, found = np.full(10_000, setting.values[0]), np.empty(10_000)
-    unsure = sampler._plan.indices(values, np.zeros(1, np.intp), found, SYSTEM, sampler.caution)
+    unsure = sampler._plan.attempt(values, np.zeros(1, np.intp), found, SYSTEM, sampler.caution)
     assert len(unsure) > 8_500
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from inbounds.frames import estimate, summarize
 from inbounds.frames.aggregate import sums
-from inbounds.frames.estimate import Estimate, Released, interval
+from inbounds.frames.estimate import Estimate, Released
 from inbounds.frames.moment import moments
 from inbounds.frames.request import check_request
 from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
@@ -116,7 +116,7 @@ def test_the_interval_of_one_sum_holds_it_exactly_as_often_as_stated(
     m = BoundedGaussian(summarize.box(moments([count()], sizes_public=False), 1), 1, sigma)
     answers = m.release(np.full((SUMMARIES, 1), value))
     for level in (0.95, 0.9):
-        low, high = interval(m, answers, level)
+        low, high = m.confidence(answers, level)
         hits = float(np.mean((low <= value) & (value <= high)))
         assert abs(hits - level) <= 5 * math.sqrt(level * (1 - level) / SUMMARIES)
         assert (abs(hits - 0.95) <= MARGIN) == (level == 0.95)
