@@ -30,7 +30,7 @@ Table = dict[str, list[Any]]
 class Spy:
     """Looks like a ledger, and keeps the exact values that it is given."""
 
-    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str) -> Any:
+    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str, unit: Any) -> Any:
         self.value = np.array(value)
         return mechanism.release(value)
 
