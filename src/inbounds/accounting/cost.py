@@ -100,8 +100,8 @@ class Cost:
         if stated is None or unit is None or stated == unit:
             return self
         steps = stated.steps_to(unit)
-        epsilon = self.epsilon  # multiplied as a decimal, like all that is added up exactly
-        if math.isfinite(epsilon):
+        epsilon = self.epsilon
+        if math.isfinite(epsilon):  # multiplied as a decimal, like all that is added up exactly
             epsilon = _above(steps * exact(epsilon))
         delta = group_delta(self.epsilon, self.delta, steps)
         return replace(self, epsilon=epsilon, delta=delta, loss=self.loss.converted(unit))
@@ -172,7 +172,9 @@ def as_float(total: Fraction | float) -> float:
 def _above(number: Fraction) -> float:
     """Return the smallest double whose decimal is not below a number."""
     nearest = as_float(number)
-    return nearest if exact(nearest) >= number else math.nextafter(nearest, math.inf)
+    if nearest == math.inf or exact(nearest) >= number:
+        return nearest
+    return math.nextafter(nearest, math.inf)
 
 
 def _cost(name: str) -> Callable[[Cost], float]:
