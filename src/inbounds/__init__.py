@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
+    from inbounds.unit import Unit
 
 __version__ = "0.1.0"
 
@@ -68,6 +69,7 @@ __all__ = [
     "PerCoordinate",
     "PrivacyLoss",
     "RowOrderWarning",
+    "Unit",
     "WeakGuaranteeWarning",
     "audit",
     "calibrate",
@@ -106,6 +108,7 @@ _HOMES = {
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
+    "inbounds.unit": ("Unit",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = ("frames", "plots", "queries")

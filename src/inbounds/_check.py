@@ -71,6 +71,20 @@ def within(low: float, high: float, **labelled: object) -> float:
     return number
 
 
+def positive_integer(**labelled: object) -> int:
+    """Check that a value is a whole number of at least 1, and return it as a plain integer.
+
+    Examples
+    --------
+    >>> positive_integer(count=np.int64(3))
+    3
+    """
+    name, value = _only(labelled)
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise refusal("a positive integer", **{name: value})
+    return int(value)
+
+
 def finite_vector(**labelled: object) -> float | Floats:
     """Return a finite float, or a read-only one-dimensional array of at least one of them."""
     name, value = _only(labelled)

@@ -1,6 +1,7 @@
 """What one release may cost, as data: mechanisms write it, accounting reads it.
 
-What pure epsilon alone implies is proved in docs/proofs/composition.md.
+What pure epsilon alone implies is proved in docs/proofs/composition.md, and what a loss says of
+larger changes of the data in docs/proofs/unit.md.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
 
 from scipy.special import erfinv, ndtri
@@ -16,7 +17,9 @@ from scipy.special import erfinv, ndtri
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.group import group_delta, multiplied
 from inbounds.guarantee import check_delta, check_kind
+from inbounds.unit import Unit, check_unit
 
 LARGEST = 512.0
 """Of the epsilons in a profile: a release that leaks more with some chance may leak everything."""
@@ -44,6 +47,13 @@ class PrivacyLoss(HasHtml):
         Zero-concentrated differential privacy; infinite where none is known.
     profile
         Pairs of an epsilon and an upper bound on delta there, epsilons rising from 0.
+    unit
+        Which change of the data these bounds speak of. None where it is not stated: then they speak
+        of whatever change the sensitivity was stated for.
+
+    See Also
+    --------
+    Unit, compose, Ledger
 
     Examples
     --------
@@ -58,8 +68,10 @@ class PrivacyLoss(HasHtml):
     mu: float
     rho: float
     profile: Profile
+    unit: Unit | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", check_unit(self.unit))
         for name in ("epsilon", "mu", "rho"):
             object.__setattr__(self, name, _bound(name, getattr(self, name)))
         object.__setattr__(self, "profile", _points(self.profile))
@@ -113,9 +125,77 @@ class PrivacyLoss(HasHtml):
             return cls.concentrated(rho)
         return cls.approximate(cast("float", epsilon), 0.0 if delta is None else delta)
 
+    def about(self, unit: Unit | None) -> Self:
+        """Say which change of the data the loss speaks of; None leaves it as it is.
+
+        Examples
+        --------
+        >>> PrivacyLoss.pure(0.5).about(Unit("replace", "person"))
+        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125..., unit=Unit('replace', 'person'))
+        """
+        unit = check_unit(unit)
+        if None not in (unit, self.unit) and unit != self.unit:
+            raise ArgumentError.must_be(
+                "unit",
+                f"{str(self.unit)!r}, which the loss states itself",
+                got=repr(str(unit)),
+                hint="loss.converted(unit) converts it.",
+            )
+        return self if unit is None else replace(self, unit=unit)
+
+    def for_group(self, count: int) -> Self:
+        """Return the loss for a change that `count` changes of the unit make together.
+
+        Examples
+        --------
+        >>> one = PrivacyLoss.concentrated(0.1).about(Unit("add-remove", "edge"))
+        >>> one.for_group(3)
+        PrivacyLoss(epsilon=inf, mu=inf, rho=0.9..., unit=Unit('add-remove', 'edge', 3))
+        """
+        count = _check.positive_integer(count=count)
+        if count == 1:
+            return self
+        epsilon = multiplied(count, self.epsilon)
+        points: dict[float, float] = {}
+        for smaller, delta in self.profile:
+            if (larger := multiplied(count, smaller)) <= LARGEST:  # 0 at least, which is the first
+                known = group_delta(smaller, delta, count), response_delta(epsilon, larger)
+                points[larger] = min(points.get(larger, 1.0), *known)
+        return replace(
+            self,
+            epsilon=epsilon,
+            mu=min(multiplied(count, self.mu), pure_mu(epsilon)),
+            rho=min(multiplied(count**2, self.rho), pure_rho(epsilon)),
+            profile=tuple(points.items()),
+            unit=self.unit and replace(self.unit, count=count * self.unit.count),
+        )
+
+    def converted(self, to: Unit) -> Self:
+        """Return the loss for another unit, where it follows from what is known.
+
+        ``"replace"`` follows from ``"add-remove"``, and many members from few. The members must be
+        the same: how many rows a person has is not known here.
+
+        Examples
+        --------
+        >>> loss = PrivacyLoss.pure(0.5).about(Unit("add-remove", "row"))
+        >>> loss.converted(Unit("replace", "row")).epsilon
+        1.0
+        """
+        wanted = check_unit(to)
+        if wanted is None:
+            raise ArgumentTypeError.must_be("to", "a Unit", got="None")
+        if self.unit is None:
+            hint = "loss.about(Unit('replace', 'row')) states it."
+            raise ArgumentError.must("loss", "state its unit to be converted", hint=hint)
+        return replace(self.for_group(self.unit.steps_to(wanted)), unit=wanted)
+
     def to_json(self) -> str:
         """Write the loss so that another program can read it."""
-        return json.dumps({key: _plain(value) for key, value in asdict(self).items()})
+        fields = {key: _plain(value) for key, value in asdict(self).items()}
+        if self.unit is None:
+            del fields["unit"]  # as it was written before there were units
+        return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -127,7 +207,8 @@ class PrivacyLoss(HasHtml):
                 for key in ("epsilon", "mu", "rho")
             )
             points = tuple((_number(x), _number(y)) for x, y in fields["profile"])
-            return cls(epsilon, mu, rho, points)
+            unit = Unit.from_fields(fields["unit"]) if "unit" in fields else None
+            return cls(epsilon, mu, rho, points, unit)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ArgumentError.must_be("text", "a privacy loss written by to_json") from None
 
@@ -144,11 +225,13 @@ class PrivacyLoss(HasHtml):
         if self.profile:
             (_, first), (last, delta) = self.profile[0], self.profile[-1]
             points += f": δ from {first:.6g} at ε = 0 to {delta:.6g} at ε = {last:.6g}"
-        return Table.of_facts("Privacy loss", [*facts, ("profile", points)])
+        unit = [] if self.unit is None else [("unit", str(self.unit))]
+        return Table.of_facts("Privacy loss", [*facts, ("profile", points), *unit])
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{key}={getattr(self, key)!r}" for key in ("epsilon", "mu", "rho"))
-        return f"PrivacyLoss({numbers})"
+        unit = "" if self.unit is None else f", unit={self.unit!r}"
+        return f"PrivacyLoss({numbers}{unit})"
 
 
 def _cost(**labelled: object) -> float:

@@ -71,7 +71,7 @@ class Number(Decimal):
 class Spy:
     """Looks like a ledger, and keeps the exact values that it is given."""
 
-    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str) -> Any:
+    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str, unit: Any) -> Any:
         self.value = np.array(value)
         return mechanism.release(value)
 

@@ -11,7 +11,15 @@ import struct
 from collections.abc import Callable
 from io import BytesIO
 
-from inbounds import BoundedGaussian, BoundedLaplace, Box, Certificate, InBoundsError, PrivacyLoss
+from inbounds import (
+    BoundedGaussian,
+    BoundedLaplace,
+    Box,
+    Certificate,
+    InBoundsError,
+    PrivacyLoss,
+    Unit,
+)
 from inbounds.accounting.cost import Cost
 from inbounds.cli.arguments import read_box
 from inbounds.cli.failure import InputError, UsageError
@@ -111,7 +119,11 @@ _PROOFS = (
     BoundedLaplace(Box([0, 0], [1, 2]), 1, scale=1.0).certificate(),
     BoundedGaussian(Box([0, 0], [1, 2]), 1, sigma=1.0).certificate(),
 )
-_LOSSES = (PrivacyLoss.pure(0.5), PrivacyLoss.concentrated(0.1), PrivacyLoss(1.0, 2.0, 0.5, ()))
+_LOSSES = (
+    PrivacyLoss.pure(0.5),
+    PrivacyLoss.concentrated(0.1).about(Unit("replace", "person", 3)),
+    PrivacyLoss(1.0, 2.0, 0.5, ()),
+)
 _BAD_JSON = (
     *(
         b"",

@@ -115,6 +115,13 @@ def compose() -> None:
     assert 3.9 < together.pure < 4.1
 
 
+@use()
+def units() -> None:
+    row, added = ib.Unit("replace", "row"), ib.Unit("add-remove", "row")
+    assert ib.compose([mechanism().loss(added)], unit=row).pure > 1.9
+    assert str(added) == "add or remove one row"
+
+
 @use("dp_accounting")
 def compose_with_a_delta() -> None:
     assert ib.compose([(mechanism(), 4)]).epsilon(delta=1e-6) < 4.1

@@ -41,6 +41,7 @@ TABLES = {
     "certificate": "m.certificate()",
     "comparison": "ib.compare(box, 1000, epsilon=1.0)",
     "loss": "m.loss()",
+    "unit": "ib.Unit('replace', 'person')",
     "composition": "ib.compose([(m, 100)])",
     "audit": "checked",
     "deconvolution": "behind",

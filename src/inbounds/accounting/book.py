@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from inbounds import _json
@@ -14,6 +15,7 @@ from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.store import Store
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
+from inbounds.unit import Unit
 
 with optional():
     from sqlalchemy import Connection
@@ -41,15 +43,16 @@ class Book:
     def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
         """Give a dataset its budget, or return the one it has."""
         decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
+        unit = None if budget.unit is None else budget.unit.to_json()
         # Openings wait for each other, as two names that look alike may be opened at once.
-        with self.store.writing("", create=create) as connection:
+        with self.store.writing("", create=create, newest=unit is not None) as connection:
             known = schema.names(connection)
             dataset = name.stored(dataset, known)
             if dataset not in known:
                 name.check_new(dataset, known)
-            entry = Opening(dataset, *decimals, _now())
+            entry = Opening(dataset, *decimals, _now(), unit)
             if schema.opening(connection, dataset) is not None:
-                return budget_of(self._account(connection, dataset))
+                return self.budget_of(self._account(connection, dataset))
             if dataset in self._known:
                 raise tampered(dataset, "it was removed")
             schema.add_opening(connection, entry)
@@ -69,8 +72,16 @@ class Book:
             return self._account(connection, dataset)
 
     def budget(self, dataset: str) -> Budget:
-        """Return the budget, which never changes: it is read at most once."""
-        return budget_of(self._known.get(dataset) or self.account(dataset))
+        """Return the budget as it is known: only the unit can change, from none to one."""
+        return self.budget_of(self._known.get(dataset) or self.account(dataset))
+
+    def budget_of(self, account: Account) -> Budget:
+        """Return what a dataset was opened with; the first charge with a unit may decide on it."""
+        budget = opened_with(account.opening)
+        units = {self._costs[key].loss.unit for key in account.counts} | {budget.unit}
+        if len(units - {None}) > 1:
+            raise tampered(account.opening.dataset, "its charges speak of different units")
+        return replace(budget, unit=next(iter(units - {None}), None))
 
     def spent(self, account: Account) -> Costs:
         """Return how often each cost was charged."""
@@ -86,12 +97,19 @@ class Book:
         return [(charge, self._costs[charge.cost]) for charge, _ in entries]
 
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
-        """Append a charge if the budget has room for it; it is on disk when this returns."""
+        """Append a charge if the budget has room for it; it is on disk when this returns.
+
+        A cost of another unit than the dataset's is converted, or refused.
+        """
         dataset = self.named(dataset)
-        key, written = _written(cost)
-        with self.store.writing(dataset) as connection:
+        stated = cost.loss.unit
+        with self.store.writing(dataset, newest=stated is not None) as connection:
             account = self._account(connection, dataset)
-            budget = budget_of(account)
+            budget = self.budget_of(account)
+            cost = cost.counted_in(budget.unit)
+            if cost.loss.unit != stated:
+                mechanism = f"{mechanism} converted from {str(stated)!r}".lstrip()
+            key, written = _written(cost)
             spent = self.spent(account)
             budget.check(cost, spent)
             admitted = budget.admits([*spent, (cost, count)])
@@ -147,18 +165,19 @@ class Book:
             raise tampered(dataset, "a cost cannot be read") from None
 
 
-def budget_of(account: Account) -> Budget:
-    """Return the budget that a dataset was opened with.
+def opened_with(opening: Opening) -> Budget:
+    """Return the budget that an opening entry states.
 
     Examples
     --------
-    >>> budget_of(Account(Opening("survey", "3.0", None, None, "2026-01-01")))
+    >>> opened_with(Opening("survey", "3.0", None, None, "2026-01-01"))
     Budget(epsilon=3.0)
     """
-    opening = account.opening
     numbers = (opening.epsilon, opening.delta, opening.rho)
     try:
-        return Budget(*(None if number is None else _json.double(number) for number in numbers))
+        epsilon, delta, rho = (None if one is None else _json.double(one) for one in numbers)
+        unit = None if opening.unit is None else Unit.from_json(opening.unit)
+        return Budget(epsilon, delta, rho, unit)
     except (ArgumentTypeError, ValueError):
         raise tampered(opening.dataset, "its budget cannot be read") from None
 

@@ -17,12 +17,14 @@ from functools import lru_cache
 from typing import ClassVar
 
 from inbounds import _check
+from inbounds._table import Table
 from inbounds.accounting.composition import compose
 from inbounds.accounting.cost import Cost, Priced, Spent, as_float, exact, total
 from inbounds.calibration.approximate import rho_delta
 from inbounds.errors import ArgumentError, Hint
 from inbounds.guarantee import Amount, Guarantee
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit, check_unit
 
 _UP = 1 + 2.0**-50  # covers the rounding of an exact sum
 
@@ -30,6 +32,8 @@ _UP = 1 + 2.0**-50  # covers the rounding of an exact sum
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget(Guarantee):
     """The most that all releases on a dataset may cost together.
+
+    Its `unit` is the change of the data that all of them speak of, None where nobody stated it yet.
 
     Examples
     --------
@@ -42,8 +46,22 @@ class Budget(Guarantee):
 
     _range: ClassVar[tuple[float, float]] = (0.0, math.inf)  # any: nothing is calibrated for it
 
-    def cost_of(self, mechanism: Priced) -> Cost:
-        """Return what one release costs, no more of it than this budget needs to know."""
+    unit: Unit | None = None
+
+    def __post_init__(self) -> None:
+        Guarantee.__post_init__(self)
+        object.__setattr__(self, "unit", check_unit(self.unit))
+
+    def cost_of(self, mechanism: Priced, unit: Unit | None = None) -> Cost:
+        """Return what one release costs, no more of it than this budget needs to know.
+
+        `unit` is what the mechanism's sensitivity was stated for; the cost is not converted yet.
+        """
+        unit = check_unit(unit)
+        steps = unit.steps_to(self.unit) if unit and self.unit else 1
+        return self._needed(mechanism, steps).about(unit)
+
+    def _needed(self, mechanism: Priced, steps: int) -> Cost:
         if self.rho is not None:
             return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, ()))
         if self.delta is None:
@@ -51,9 +69,20 @@ class Budget(Guarantee):
             if not math.isfinite(epsilon):
                 return Cost.of(mechanism.loss())
             return _pure(_check.charge(epsilon=epsilon))
-        # The very point the budget speaks of: a mechanism made for this budget fits in it.
-        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, self.pair[0]))
+        # The very point the budget speaks of: a mechanism made for this budget fits in it. Where it
+        # is converted, the point that becomes one just below.
+        known = self.pair[0] if steps == 1 else math.nextafter(self.pair[0] / steps, 0.0)
+        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, known))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
+
+    def _table(self) -> Table:
+        facts = [(name, repr(value)) for name, value in self.stated().items()]
+        unit = [] if self.unit is None else [("unit", str(self.unit))]
+        return Table.of_facts("Budget", [*facts, *unit])
+
+    def __repr__(self) -> str:
+        unit = "" if self.unit is None else f", unit={self.unit!r}"
+        return f"Budget({self}{unit})"
 
     def check(self, cost: Cost, spent: Spent) -> None:
         """Refuse a cost that says nothing in terms of this budget and what it was used for."""

@@ -12,18 +12,22 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The first entry of a dataset: its budget, as the decimals that were stated."""
+    """The first entry of a dataset: its budget, as the decimals and the unit that were stated."""
 
     dataset: str
     epsilon: str | None
     delta: str | None
     rho: str | None
     time: str
+    unit: str | None = None
 
     @property
     def hash(self) -> str:
         """The hash that the first charge builds on."""
-        return digest("opening", self.dataset, self.epsilon, self.delta, self.rho, self.time)
+        entry = (self.dataset, self.epsilon, self.delta, self.rho, self.time)
+        if self.unit is None:  # as it was hashed before there were units
+            return digest("opening", *entry)
+        return digest("opening with unit", *entry, self.unit)
 
 
 @dataclass(frozen=True, slots=True)

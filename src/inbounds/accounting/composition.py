@@ -7,7 +7,8 @@
     PLD           privacy loss distributions of the exact profiles, convolved by dp-accounting
 
 Each is valid by itself, so the smallest is the answer. What is asked may be chosen in the light of
-earlier answers. The losses themselves must be planned beforehand, or be at most those planned.
+earlier answers. The losses themselves must be planned beforehand, or be at most those planned. All
+must speak of the same change of the data, their unit.
 
 Proof: docs/proofs/composition.md.
 """
@@ -28,6 +29,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
 from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
 from inbounds.numerics.search import smallest_admissible
+from inbounds.unit import Unit, check_same, check_unit
 
 Curve = Callable[[float], float]
 Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
@@ -57,6 +59,8 @@ class Composition(Printed):
     ----------
     losses
         Each distinct loss, and how many releases had it.
+    unit
+        Which change of the data all of them speak of; None where none of them states it.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class Composition(Printed):
     """
 
     losses: tuple[tuple[PrivacyLoss, int], ...]
+    unit: Unit | None = None
 
     @property
     def pure(self) -> float:
@@ -154,6 +159,7 @@ class Composition(Printed):
         totals = (("pure ε", self.pure), ("ρ (zCDP)", self.rho), ("μ (GDP)", self.gdp))
         facts = [("releases", f"{sum(n for _, n in self.losses):,}")]
         facts += [(name, f"{number:.6g}") for name, number in totals]
+        facts += [] if self.unit is None else [("unit", str(self.unit))]
         quick = [curve for bound, curve in self._curves().items() if bound != "PLD"]
         for delta in _SHOWN:
             epsilon = min(_least(curve, delta, self.pure) for curve in quick) if self.pure else 0.0
@@ -165,16 +171,24 @@ class Composition(Printed):
 
     def __repr__(self) -> str:
         totals = f"pure={self.pure:.6g}, rho={self.rho:.6g}, gdp={self.gdp:.6g}"
-        return f"Composition(releases={len(self)}, {totals})"
+        unit = "" if self.unit is None else f", unit={self.unit!r}"
+        return f"Composition(releases={len(self)}, {totals}{unit})"
 
 
-def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
+def compose(
+    releases: Iterable[Release | tuple[Release, int]], unit: Unit | None = None
+) -> Composition:
     """Add up what releases on the same data cost.
 
     Parameters
     ----------
     releases
         Mechanisms or privacy losses, each by itself or as a pair with how many times it was used.
+    unit
+        The change of the data to speak of. Losses that state another unit are converted to it, or
+        refused where that is not possible (see `PrivacyLoss.converted`). Without it all units that
+        are stated must be equal. What states none, such as a mechanism by itself, is taken to
+        speak of the same unit as the others: its sensitivity must have been stated for that.
 
     Examples
     --------
@@ -183,6 +197,9 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
     >>> b = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 0.1, epsilon=0.25)
     >>> round(compose([a, (b, 2)]).pure, 9)
     1.0
+    >>> row = ib.Unit("replace", "row")
+    >>> compose([a.loss(row), b.loss(ib.Unit("add-remove", "row"))], unit=row)
+    Composition(releases=2, pure=1, rho=..., gdp=..., unit=Unit('replace', 'row'))
     """
     counts: Counter[PrivacyLoss] = Counter()
     if not isinstance(releases, Iterable):
@@ -202,7 +219,20 @@ def compose(releases: Iterable[Release | tuple[Release, int]]) -> Composition:
             asked[id(what)] = what, _loss_of(what)
         _, loss = asked[id(what)]
         counts[loss] += many
-    return Composition(tuple(counts.items()))
+    return _in_one_unit(counts, check_unit(unit))
+
+
+def _in_one_unit(counts: Counter[PrivacyLoss], wanted: Unit | None) -> Composition:
+    """Convert every loss that states its unit, and state it for the others."""
+    if wanted is None:
+        hint = "compose(..., unit=...) converts them where that is possible."
+        wanted = check_same({loss.unit for loss in counts}, "releases", hint)
+    if wanted is None:
+        return Composition(tuple(counts.items()))
+    converted: Counter[PrivacyLoss] = Counter()
+    for loss, many in counts.items():
+        converted[loss.converted(wanted) if loss.unit else loss.about(wanted)] += many
+    return Composition(tuple(converted.items()), wanted)
 
 
 def _is_frozen(kind: type) -> bool:
@@ -222,7 +252,7 @@ def _loss_of(what: Release) -> PrivacyLoss:
         raise ArgumentTypeError.must(
             "releases", "have a PrivacyLoss as their loss()", got=type(loss).__name__
         )
-    return PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile)
+    return PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile, loss.unit)
 
 
 def _least(curve: Curve, delta: float, start: float) -> float:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from inbounds import _check, _json
+from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.group import group_delta
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 
 class Priced(Protocol):
@@ -38,6 +41,20 @@ class Priced(Protocol):
 
     def loss(self) -> PrivacyLoss:
         """Return everything that is known about the cost of one release."""
+        ...
+
+
+class Releases(Priced, Protocol):
+    """What a ledger asks of a mechanism."""
+
+    @property
+    def domain(self) -> Box:
+        """Where answers live."""
+        ...
+
+    @property
+    def release(self) -> Callable[..., Any]:
+        """Draws answers for values: a number for a number, an array for an array."""
         ...
 
 
@@ -66,18 +83,46 @@ class Cost:
             return cls(loss.epsilon, 0.0, loss)
         return cls(*loss.profile[-1], loss)
 
+    def about(self, unit: Unit | None) -> Self:
+        """Say which change of the data the cost speaks of; None leaves it as it is."""
+        return self if unit is None else replace(self, loss=self.loss.about(unit))
+
+    def counted_in(self, unit: Unit | None) -> Self:
+        """Convert the cost to the unit of a dataset, or refuse it; whoever states none agrees.
+
+        Examples
+        --------
+        >>> added, replaced = Unit("add-remove"), Unit("replace", "row", 3)
+        >>> Cost.of(PrivacyLoss.pure(0.1)).about(added).counted_in(replaced).epsilon
+        0.6
+        """
+        stated = self.loss.unit
+        if stated is None or unit is None or stated == unit:
+            return self
+        steps = stated.steps_to(unit)
+        epsilon = self.epsilon
+        if math.isfinite(epsilon):  # multiplied as a decimal, like all that is added up exactly
+            epsilon = _above(steps * exact(epsilon))
+        delta = group_delta(self.epsilon, self.delta, steps)
+        return replace(self, epsilon=epsilon, delta=delta, loss=self.loss.converted(unit))
+
     @classmethod
     def stated(
-        cls, epsilon: float | None, delta: float | None, rho: float | None, loss: PrivacyLoss | None
+        cls,
+        epsilon: float | None,
+        delta: float | None,
+        rho: float | None,
+        loss: PrivacyLoss | None,
+        unit: Unit | None = None,
     ) -> Self:
         """Read what a person says that something cost: a loss, or numbers in its place."""
         if loss is None:
-            return cls._of_numbers(epsilon, delta, rho)
+            return cls._of_numbers(epsilon, delta, rho).about(unit)
         if Amount(epsilon, delta, rho).stated():
             raise ArgumentError.must_be("loss", "given without epsilon, delta and rho")
         if not isinstance(loss, PrivacyLoss):
             raise ArgumentTypeError.must_be("loss", "a PrivacyLoss", got=type(loss).__name__)
-        return cls.of(loss)
+        return cls.of(loss).about(unit)
 
     @classmethod
     def _of_numbers(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
@@ -124,6 +169,14 @@ def as_float(total: Fraction | float) -> float:
         return float(total)
     except OverflowError:
         return math.inf
+
+
+def _above(number: Fraction) -> float:
+    """Return the smallest double whose decimal is not below a number."""
+    nearest = as_float(number)
+    if nearest == math.inf or exact(nearest) >= number:
+        return nearest
+    return math.nextafter(nearest, math.inf)
 
 
 def _cost(name: str) -> Callable[[Cost], float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +15,22 @@ from inbounds import _check
 from inbounds._entry import warn_if_weak
 from inbounds._extra import optional
 from inbounds._types import Number, Numbers
-from inbounds.accounting.book import Book, budget_of
+from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
-from inbounds.accounting.cost import Cost, Priced, as_float, total
+from inbounds.accounting.cost import Cost, Releases, as_float, total
 from inbounds.accounting.overview import overview
-from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Releases(Priced, Protocol):
-    """What a ledger asks of a mechanism."""
-
-    @property
-    def domain(self) -> Box:
-        """Where answers live."""
-        ...
-
-    @property
-    def release(self) -> Callable[..., Any]:
-        """Draws answers for values: a number for a number, an array for an array."""
-        ...
+_AMOUNTS = ("epsilon", "delta", "rho")
+RECORD = ("when", "label", "mechanism", "unit", "releases", *_AMOUNTS, "cumulative")
+"""What is told of a charge."""
 
 
 class Ledger:
@@ -66,7 +56,7 @@ class Ledger:
     >>> import tempfile
     >>> import inbounds as ib
     >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
-    >>> ledger.open("survey-2026", epsilon=3.0)
+    >>> ledger.open("survey-2026", epsilon=3.0, unit=ib.Unit("replace", "person"))
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> 0 <= ledger.release(m, 41.3, dataset="survey-2026", label="mean age") <= 120
     True
@@ -87,6 +77,7 @@ class Ledger:
         epsilon: float | None = None,
         delta: float | None = None,
         rho: float | None = None,
+        unit: Unit | None = None,
         exist_ok: bool = False,
     ) -> None:
         """Give a dataset its budget, once and for all: pure epsilon, (epsilon, delta), or rho.
@@ -96,15 +87,22 @@ class Ledger:
         words of two alphabets: docs/ledger.md. Names have at most 200 characters.
 
         A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
+
+        `unit` says which change of the data the budget speaks of. Charges that state another unit
+        are converted to it or refused; those that state none count as stated for it, so that is
+        what their sensitivity must have been stated for. Without `unit`, the first charge that
+        states one decides for the dataset, including the charges before it.
         """
-        budget = Budget(epsilon, delta, rho)
+        budget = Budget(epsilon, delta, rho, unit)
         warn_if_weak(epsilon=epsilon, delta=delta)
         found = self._book.open(text(dataset=dataset), budget, create=self._create)
-        if found is not None and not (exist_ok and found == budget):
-            raise LedgerError(
-                f"dataset {dataset!r} is open already, with a budget of {found}, "
-                "which cannot be changed."
-            )
+        if found is None or (exist_ok and budget in (found, replace(found, unit=None))):
+            return
+        to = "" if found.unit is None else f" to {found.unit}"
+        raise LedgerError(
+            f"dataset {dataset!r} is open already, with a budget of {found}{to}, "
+            "which cannot be changed."
+        )
 
     @overload
     def release(
@@ -115,6 +113,7 @@ class Ledger:
         dataset: str,
         label: str = ...,
         parallel: bool = ...,
+        unit: Unit | None = ...,
         **options: Any,
     ) -> float: ...
     @overload
@@ -126,6 +125,7 @@ class Ledger:
         dataset: str,
         label: str = ...,
         parallel: bool = ...,
+        unit: Unit | None = ...,
         **options: Any,
     ) -> NDArray[Any]: ...
     def release(
@@ -136,6 +136,7 @@ class Ledger:
         dataset: str,
         label: str = "",
         parallel: bool = False,
+        unit: Unit | None = None,
         **options: Any,
     ) -> Any:
         """Charge the dataset, then draw and return private answers.
@@ -154,6 +155,9 @@ class Ledger:
             Say that no two elements (rows) depend on the same person, so that all cost as much as
             one. Without it one person may be in all of them. A person whose change could move them
             from one part to another is in both: then it must not be said.
+        unit
+            Which change of the data the sensitivity was stated for. By default the dataset's unit;
+            any other is converted to that, or refused.
         **options
             For ``mechanism.release``.
         """
@@ -172,7 +176,7 @@ class Ledger:
         how = repr(mechanism)
         if parallel and count > 1:
             how, count = f"{how} in parallel on {count} parts", 1
-        cost = self._book.budget(dataset).cost_of(mechanism)
+        cost = self._book.budget(dataset).cost_of(mechanism, unit)
         self._book.charge(dataset, cost, count, label=label, mechanism=how)
         return mechanism.release(given, **options)
 
@@ -185,9 +189,13 @@ class Ledger:
         rho: float | None = None,
         loss: PrivacyLoss | None = None,
         label: str = "",
+        unit: Unit | None = None,
     ) -> None:
-        """Charge for something released elsewhere: epsilon, epsilon and delta, rho, or a loss."""
-        cost = Cost.stated(epsilon, delta, rho, loss)
+        """Charge for something released elsewhere: epsilon, epsilon and delta, rho, or a loss.
+
+        `unit` is as in `release`; a loss may state it itself.
+        """
+        cost = Cost.stated(epsilon, delta, rho, loss, unit)
         self._book.charge(dataset, cost, 1, label=text(label=label), mechanism="")
 
     def datasets(self) -> list[str]:
@@ -195,8 +203,8 @@ class Ledger:
         return self._book.datasets()
 
     def budget(self, dataset: str) -> Budget:
-        """Return what the dataset was opened with."""
-        return budget_of(self._book.account(dataset))
+        """Return what the dataset was opened with; a charge may have decided on its unit."""
+        return self._book.budget_of(self._book.account(dataset))
 
     def remaining(self, dataset: str) -> Amount:
         """Return what is left: epsilon, epsilon at the budget's delta, or rho.
@@ -205,21 +213,20 @@ class Ledger:
         charges before, and is often more.
         """
         account = self._book.account(dataset)
-        return budget_of(account).left(self._book.spent(account))
+        return self._book.budget_of(account).left(self._book.spent(account))
 
     def history(self, dataset: str) -> pd.DataFrame:
         """Return `records` as a pandas data frame; needs pandas."""
         with optional():
             import pandas as pd  # noqa: PLC0415 - optional
 
-        columns = ["when", "label", "mechanism", "releases", "epsilon", "delta", "rho"]
-        return pd.DataFrame(self.records(dataset), columns=[*columns, "cumulative"])
+        return pd.DataFrame(self.records(dataset), columns=list(RECORD))
 
     def records(self, dataset: str) -> list[dict[str, Any]]:
         """Return every charge, oldest first, and what all had cost by then in the budget's terms.
 
         Under a delta the cumulative epsilon is a quick upper bound, without convolutions;
-        `remaining` has the best one.
+        `remaining` has the best one. The unit is None where a charge states none.
         """
         budget = self.budget(dataset)
         rows: list[dict[str, Any]] = []
@@ -229,8 +236,8 @@ class Ledger:
             this = [(cost, charge.count)]
             rows.append(
                 {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
-                | {"releases": charge.count}
-                | {name: as_float(total(this, name)) for name in ("epsilon", "delta", "rho")}
+                | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
+                | {name: as_float(total(this, name)) for name in _AMOUNTS}
                 | {"cumulative": as_float(budget.spent(counts.items()))}
             )
         return rows

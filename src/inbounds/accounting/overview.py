@@ -1,7 +1,7 @@
 """What a notebook shows of a ledger: its datasets, their budgets and what is left of them."""
 
 from inbounds._table import Table
-from inbounds.accounting.book import Book, budget_of
+from inbounds.accounting.book import Book
 
 _MOST = 50  # datasets shown
 
@@ -20,7 +20,7 @@ def overview(book: Book) -> Table | None:
     True
     >>> book.open("survey", Budget(epsilon=3.0), create=True)
     >>> overview(book).rows
-    (('survey', 'epsilon=3.0', 'epsilon=3.0', '0'),)
+    (('survey', 'not stated', 'epsilon=3.0', 'epsilon=3.0', '0'),)
     """
     try:
         names = book.datasets()
@@ -30,14 +30,16 @@ def overview(book: Book) -> Table | None:
     rest = len(names) - len(rows)
     return Table(
         f"Ledger {book.store.shown}",
-        ("dataset", "budget", "left", "charges"),
+        ("dataset", "unit", "budget", "left", "charges"),
         rows,
         caption=f"and {rest:,} more" if rest else "",
-        numbers=(3,),
+        numbers=(4,),
     )
 
 
-def _row(book: Book, name: str) -> tuple[str, str, str, str]:
+def _row(book: Book, name: str) -> tuple[str, ...]:
     account = book.account(name)
-    budget = budget_of(account)
-    return name, str(budget), str(budget.left(book.spent(account))), f"{account.number:,}"
+    budget = book.budget_of(account)
+    unit = "not stated" if budget.unit is None else str(budget.unit)
+    left = budget.left(book.spent(account))
+    return name, unit, str(budget), str(left), f"{account.number:,}"

@@ -1,16 +1,20 @@
 """Tables of the ledger, their rows, and triggers that refuse to change what is in them.
 
-A migration to version n + 1 adds its statements to `install` behind a test of the stored version,
-in the transaction that also inserts the new version. Old rows stay as they are, since hashes cover
-them; a new column has a default, and its entries a new kind of hash.
+Version 2 has a column for the unit of a dataset. Ledgers of version 1 are used as they are until
+the first entry that states a unit, whose transaction migrates them: older versions of inbounds,
+which would ignore units, refuse them from then on. In every migration old rows stay as they are,
+since hashes cover them; a new column comes last and is NULL there, and entries that use it have a
+new kind of hash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from inbounds._extra import optional
 from inbounds.accounting.chain import Charge, Opening, digest, tampered
+from inbounds.errors import LedgerError
 
 with optional():
     from sqlalchemy import (
@@ -20,14 +24,17 @@ with optional():
         ForeignKey,
         Integer,
         MetaData,
+        Select,
         Table,
         Text,
         bindparam,
         inspect,
+        literal_column,
         select,
     )
+    from sqlalchemy.exc import ProgrammingError
 
-VERSION = 1
+VERSION = 2
 
 _METADATA = MetaData()
 
@@ -42,6 +49,7 @@ DATASETS = Table(
     Column("rho", Text),
     Column("time", Text, nullable=False),
     Column("hash", Text, nullable=False),
+    Column("unit", Text),
 )
 
 # Costs are long and repeat, so each is kept once, under its digest.
@@ -66,7 +74,9 @@ CHARGES = Table(
 )
 
 # Built once: building a statement takes longer than running it.
-_OPENING = select(DATASETS).where(DATASETS.c.dataset == bindparam("name"))
+_OPENING: Select[Any] = (  # of any version: only the newest has all columns
+    select(literal_column("*")).select_from(DATASETS).where(DATASETS.c.dataset == bindparam("name"))
+)
 _CHARGES = (
     select(CHARGES)
     .where(CHARGES.c.dataset == bindparam("name"), CHARGES.c.number >= bindparam("start"))
@@ -94,6 +104,21 @@ def install(connection: Connection) -> None:
     connection.execute(VERSIONS.insert().values(version=VERSION))
 
 
+def migrate(connection: Connection) -> None:
+    """Bring version 1 to version 2, in the transaction that is open and has the schema to itself.
+
+    Triggers stay with their tables.
+    """
+    try:
+        connection.exec_driver_sql(f"ALTER TABLE {DATASETS.name} ADD COLUMN unit TEXT")
+    except ProgrammingError as error:  # only the owner of a table may
+        raise LedgerError(
+            f"the ledger cannot be migrated to a schema that keeps units: {error.orig}.\n"
+            "Hint: let the owner of its tables open a dataset with a unit, once."
+        ) from error
+    connection.execute(VERSIONS.insert().values(version=VERSION))
+
+
 def names(connection: Connection) -> list[str]:
     """Return the datasets, in the order of their names."""
     found = connection.scalars(select(DATASETS.c.dataset))
@@ -103,12 +128,18 @@ def names(connection: Connection) -> list[str]:
 def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
     """Return the first entry of a dataset and its stored hash, None if there is none."""
     row = connection.execute(_OPENING, {"name": dataset}).one_or_none()
-    return None if row is None else (Opening(*row[:-1]), row[-1])
+    if row is None:
+        return None
+    stored = row._mapping
+    fields: dict[str, Any] = {name: stored.get(name) for name in Opening.__slots__}
+    return Opening(**fields), stored["hash"]
 
 
 def add_opening(connection: Connection, entry: Opening) -> None:
     """Append the first entry of a dataset."""
     values = {name: getattr(entry, name) for name in Opening.__slots__}
+    if entry.unit is None:
+        del values["unit"]  # which version 1 has no column for
     connection.execute(DATASETS.insert(), values | {"hash": entry.hash})
 
 

@@ -89,12 +89,20 @@ class Store:
             yield connection
 
     @contextmanager
-    def writing(self, dataset: str, *, create: bool = False) -> Iterator[Connection]:
-        """Open a transaction that has one dataset to itself; it is on disk when this ends."""
+    def writing(
+        self, dataset: str, *, create: bool = False, newest: bool = False
+    ) -> Iterator[Connection]:
+        """Open a transaction that has one dataset to itself; it is on disk when this ends.
+
+        With `newest` an old ledger is migrated first, while no table is locked: who waits for the
+        schema must hold nothing that a migration waits for.
+        """
         with self._transaction(writes=True, create=create) as connection:
             if self.path is None:
                 _lock(connection, "schema" if create else f"dataset {dataset}")
-            self._check_version(connection, create=create)
+            version = self._check_version(connection, create=create)
+            if newest and version < schema.VERSION:
+                self._migrate(connection)
             yield connection
 
     @contextmanager
@@ -153,18 +161,27 @@ class Store:
         )
         return self._engines.setdefault(key, engine)
 
-    def _check_version(self, connection: Connection, *, create: bool) -> None:
+    def _check_version(self, connection: Connection, *, create: bool) -> int:
         version = schema.stored_version(connection, sure=self._seen and not create)
         self._seen = version is not None
         if version is None and create:
             schema.install(connection)
-        elif version is None:
+            return schema.VERSION
+        if version is None:
             raise LedgerError(f"there is no ledger in {self.shown}: every dataset is unknown.")
-        elif version > schema.VERSION:
+        if version > schema.VERSION:
             raise LedgerError(
                 f"the ledger at {self.shown} has schema version {version}, and this inbounds "
                 f"knows {schema.VERSION}.\nHint: use a newer inbounds."
             )
+        return version
+
+    def _migrate(self, connection: Connection) -> None:
+        """Bring an old ledger to the newest version, unless another process just did."""
+        if self.path is None:
+            _lock(connection, "schema")
+        if self._check_version(connection, create=False) < schema.VERSION:
+            schema.migrate(connection)
 
 
 def _server_engine(url: URL) -> Engine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.sensitivity import Sensitivity
+    from inbounds.unit import Unit
 
 MechanismName = Literal[
     "best", "bounded-gaussian", "bounded-laplace", "clamped-gaussian", "clamped-laplace"
@@ -126,6 +127,14 @@ Steps = Annotated[
         "different steps on each coordinate.",
     ),
 ]
+UnitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        metavar="CHANGE:WHAT[:COUNT]",
+        help="Which change of the data it speaks of, as in replace:person or add-remove:row:3.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Plot = Annotated[
     Path | None,
@@ -194,6 +203,28 @@ def read_guarantee(
     from inbounds.guarantee import Guarantee  # noqa: PLC0415 - as above
 
     return Guarantee(epsilon, delta, rho)
+
+
+def read_unit(text: str | None) -> Unit | None:
+    """Return the unit that ``--unit`` states.
+
+    Examples
+    --------
+    >>> read_unit("replace:person"), read_unit("add-remove:row:3")
+    (Unit('replace', 'person'), Unit('add-remove', 'row', 3))
+    """
+    from inbounds.unit import Unit  # noqa: PLC0415 - as above
+
+    if text is None:
+        return None
+    try:
+        change, of, count = (*text.split(":"), *("row", "1")[text.count(":") :])
+        if not (count.isascii() and count.isdigit()):
+            raise ValueError
+        return Unit(cast("Any", change), of, int(count))
+    except ValueError:
+        requirement = "CHANGE:WHAT[:COUNT], as in replace:person or add-remove:row:3"
+        raise ArgumentError.must_be("unit", requirement, got=repr(text)) from None
 
 
 def option_name(mechanism: Mechanism) -> str:

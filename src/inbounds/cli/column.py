@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -160,6 +160,7 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
         f"change the probability of any outcome by more than a {allowed}. Columns that "
         "are not named and the number of rows are published as they are"
         + (", and so is where values are missing." if nulls == "keep" else "."),
+        "unit": row.unit and asdict(row.unit),
         "row": {
             "requested": requested,
             "pure_epsilon": row.pure,

@@ -41,7 +41,8 @@ Rho = Annotated[
     "open",
     epilog="[bold]Examples[/bold]"
     "\n\n$ inbounds ledger open survey-2026 --ledger budget.db --epsilon 3"
-    "\n\n$ inbounds ledger open census --ledger budget.db --epsilon 1 --delta 1e-6",
+    "\n\n$ inbounds ledger open census --ledger budget.db --epsilon 1 --delta 1e-6 "
+    "--unit replace:person",
 )
 def open_(
     dataset: Dataset,
@@ -50,6 +51,7 @@ def open_(
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
+    unit: arguments.UnitOption = None,
     exist_ok: Annotated[
         bool, typer.Option("--exist-ok", help="Accept a dataset that has this very budget.")
     ] = False,
@@ -57,7 +59,8 @@ def open_(
 ) -> None:
     """Give a dataset its budget, which nobody can change later."""
     opened = _ledger(ledger)
-    opened.open(dataset, epsilon=epsilon, delta=delta, rho=rho, exist_ok=exist_ok)
+    stated = arguments.read_unit(unit)
+    opened.open(dataset, epsilon=epsilon, delta=delta, rho=rho, unit=stated, exist_ok=exist_ok)
     _tell(opened, dataset, json)
 
 
@@ -81,7 +84,7 @@ def show(
     if json:
         output.show_json(facts)
     else:
-        columns = ("dataset", "budget", "remaining")
+        columns = ("dataset", "unit", "budget", "remaining")
         shown = [{name: _text(fact[name]) for name in columns} for fact in facts]
         output.show(_table("Budgets", columns, shown))
 
@@ -95,8 +98,9 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
     if json:
         output.show_json(records)
     else:
-        columns = ("when", "label", "mechanism", "releases", "epsilon", "delta", "rho")
-        output.show(_table(f"History of {dataset}", (*columns, "cumulative"), records))
+        from inbounds.accounting.ledger import RECORD  # noqa: PLC0415 - help must be quick
+
+        output.show(_table(f"History of {dataset}", RECORD, records))
 
 
 @app.command(
@@ -110,13 +114,15 @@ def spend(
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
+    unit: arguments.UnitOption = None,
     label: Annotated[str, typer.Option(help="What it was for; must not be private.")] = "",
     json: arguments.Json = False,
 ) -> None:
     """Charge for something that was released elsewhere."""
     opened = _ledger(ledger)
+    stated = arguments.read_unit(unit)
     _check_terms(opened.budget(dataset), delta, rho)
-    opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, label=label)
+    opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, unit=stated, label=label)
     _tell(opened, dataset, json)
 
 
@@ -162,9 +168,11 @@ def _ledger(place: str) -> Ledger:
 
 
 def _facts(ledger: Ledger, dataset: str) -> dict[str, Any]:
+    budget = ledger.budget(dataset)
     return {
         "dataset": dataset,
-        "budget": ledger.budget(dataset).stated(),
+        "unit": budget.unit and str(budget.unit),
+        "budget": budget.stated(),
         "remaining": ledger.remaining(dataset).stated(),
         "head": ledger.head(dataset),
     }
@@ -182,6 +190,8 @@ def _text(fact: Any) -> str:
     """Write amounts as options are written: name=number."""
     if isinstance(fact, dict):
         return ", ".join(f"{name}={_text(value)}" for name, value in fact.items())
+    if fact is None:
+        return "not stated"
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 

@@ -12,6 +12,7 @@ from inbounds.accounting.composition import Composition, compose
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.column import Column, Nulls
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.unit import Unit
 
 Frame = TypeVar("Frame")
 
@@ -60,7 +61,8 @@ def privatize(
     Guarantees
     ----------
     What is published of a row is private at ``row_guarantee(mechanisms)``, whatever the values of
-    its named columns: no two of them change the probability of any outcome by more than that.
+    its named columns: no two of them change the probability of any outcome by more than that. Its
+    unit is ``Unit("replace", "row")``.
     With ``nulls="uniform"`` a missing value is one of them. **With** ``nulls="keep"`` **it is
     not**: whether somebody answered is published as it is.
 
@@ -114,7 +116,8 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     >>> round(row_guarantee({"age": age, "pay": pay}).pure, 9)
     1.5
     """
-    return compose(column.mechanism for column in _columns(mechanisms, "error"))
+    jobs = _columns(mechanisms, "error")
+    return compose((column.mechanism for column in jobs), unit=Unit("replace", "row"))
 
 
 def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Column]:

@@ -22,6 +22,7 @@ from inbounds.frames.silence import quietly
 from inbounds.frames.statistic import Statistic
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.unit import Unit
 
 with optional():
     import narwhals as nw
@@ -82,7 +83,9 @@ def summarize(
         column asked about; how many are left is then private.
     ledger, dataset, label
         A `Ledger` to charge, before anything is drawn, and what to write there. By default the
-        label names the statistics.
+        label names the statistics. The charge states its unit: ``Unit(adjacency, "person")`` with
+        `id`, and ``Unit(adjacency, "row", rows)`` without. A dataset of another unit converts or
+        refuses it.
 
     Returns
     -------
@@ -158,9 +161,17 @@ def summarize(
         answers = mechanism.release(values)
     else:
         label = ", ".join(map(repr, request.statistics)) if label is None else label
-        answers = ledger.release(mechanism, values, dataset=dataset, label=label)
+        unit = _unit(request)
+        answers = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
     shaped = np.reshape(answers, (len(request.groups), -1))
     return _written(opened.table, request, Released(mechanism, shaped, found, largest))
+
+
+def _unit(request: Request) -> Unit:
+    """Return which change of the table the release hides."""
+    if request.person is not None:
+        return Unit(request.adjacency, "person")
+    return Unit(request.adjacency, "row", request.rows)
 
 
 def _checked(frame: Any, request: Request) -> tuple[int, Opened]:

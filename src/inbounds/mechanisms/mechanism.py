@@ -27,6 +27,7 @@ from inbounds.numerics.search import smallest_admissible
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
+from inbounds.unit import Unit
 
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian and BoundedLaplace have it.",
@@ -167,8 +168,13 @@ class Mechanism(Distribution, HasHtml, ABC):
         """Return an upper bound on the Rényi divergence of order `alpha` >= 1."""
         return min(self.epsilon, check_order(alpha) * self.rho)
 
-    def loss(self) -> PrivacyLoss:
+    def loss(self, unit: Unit | None = None) -> PrivacyLoss:
         """Describe what one release may cost, as data that `compose` and `Ledger` read.
+
+        Parameters
+        ----------
+        unit
+            Which change of the data the sensitivity was stated for, if that is to be said.
 
         Examples
         --------
@@ -176,7 +182,8 @@ class Mechanism(Distribution, HasHtml, ABC):
         >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
         PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
         """
-        return PrivacyLoss(self.epsilon, self.gdp, self.rho, profile(self.delta, self.epsilon))
+        points = profile(self.delta, self.epsilon)
+        return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)
 
     @overload
     def release(

@@ -4,7 +4,7 @@
 >>> from inbounds import queries
 >>> triangle = np.ones((3, 3))
 >>> queries.graph.degree(triangle, node=0, edges=1)
-Query('degree of node 0', Box(0, 2), PerCoordinate(1))
+Query('degree of node 0', Box(0, 2), PerCoordinate(1), Unit('add-remove', 'edge'))
 """
 
 from inbounds.queries import graph

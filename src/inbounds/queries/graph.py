@@ -1,7 +1,8 @@
 """Queries on a graph whose edges are private.
 
-Neighbours are graphs on the same nodes that differ in at most `edges` edges, each added or removed.
-The nodes are public. Ranges and sensitivities are proved in docs/proofs/graph.md.
+Neighbours are graphs on the same nodes that differ in at most `edges` edges, each added or removed:
+``Unit("add-remove", "edge", edges)``. The nodes are public. Ranges and sensitivities are proved in
+docs/proofs/graph.md.
 
 A graph is an undirected networkx ``Graph``, or a square adjacency matrix (numpy or scipy.sparse)
 whose rows are the nodes. It is read as a simple graph, whatever it holds: weights do not count, an
@@ -28,6 +29,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.queries.connectivity import second_eigenvalue, tolerance
 from inbounds.queries.query import Query
 from inbounds.sensitivity import PerCoordinate
+from inbounds.unit import Unit
 
 
 def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
@@ -60,14 +62,15 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     >>> import numpy as np
     >>> path = np.diag(np.ones(9), 1)
     >>> algebraic_connectivity(path, edges=2)
-    Query('algebraic connectivity', Box(0, 10), PerCoordinate(4))
+    Query('algebraic connectivity', Box(0, 10), PerCoordinate(4), Unit('add-remove', 'edge', 2))
     """
     adjacency = _adjacency(graph)
     n = adjacency.shape[0]
     most = _most_edges(n, edges)
     computed = math.nextafter(most + 1 + 2 * tolerance(n), math.inf)
     bound = PerCoordinate(max(2.0 * most, computed))
-    return Query("algebraic connectivity", second_eigenvalue(adjacency), Box(0, n), bound)
+    value, box, unit = second_eigenvalue(adjacency), Box(0, n), Unit("add-remove", "edge", most)
+    return Query("algebraic connectivity", value, box, bound, unit)
 
 
 def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Query[float]:
@@ -93,14 +96,15 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
     >>> import numpy as np
     >>> path = np.diag(np.ones(9), 1)
     >>> degree(path, node=0, edges=2, connected=True)
-    Query('degree of node 0', Box(1, 9), PerCoordinate(2))
+    Query('degree of node 0', Box(1, 9), PerCoordinate(2), Unit('add-remove', 'edge', 2))
     """
     adjacency = _adjacency(graph)
     n = _node_count(adjacency, connected)
     index = _index(graph, node, n)
     value = float(adjacency.indptr[index + 1] - adjacency.indptr[index])
-    bound = PerCoordinate(float(_most_edges(n, edges)))
-    return Query(f"degree of node {node}", value, Box(1 if connected else 0, n - 1), bound)
+    most = _most_edges(n, edges)
+    box, unit = Box(1 if connected else 0, n - 1), Unit("add-remove", "edge", most)
+    return Query(f"degree of node {node}", value, box, PerCoordinate(float(most)), unit)
 
 
 def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[float]:
@@ -124,14 +128,16 @@ def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[
     >>> import numpy as np
     >>> path = np.diag(np.ones(9), 1)
     >>> average_degree(path, edges=1)
-    Query('average degree', Box(0, 9), PerCoordinate(0.2000000000000...))
+    Query('average degree', Box(0, 9), PerCoordinate(0.2000...), Unit('add-remove', 'edge'))
     """
     adjacency = _adjacency(graph)
     n = _node_count(adjacency, connected)
-    change = Fraction(2 * _most_edges(n, edges), n) + Fraction(math.ulp(float(n)))
+    most = _most_edges(n, edges)
+    change = Fraction(2 * most, n) + Fraction(math.ulp(float(n)))
     bound = PerCoordinate(math.nextafter(float(change), math.inf))
     least = 2.0 * (n - 1) / n if connected else 0.0
-    return Query("average degree", adjacency.nnz / n, Box(least, n - 1), bound)
+    box, unit = Box(least, n - 1), Unit("add-remove", "edge", most)
+    return Query("average degree", adjacency.nnz / n, box, bound, unit)
 
 
 def _adjacency(graph: Any) -> Any:

@@ -14,6 +14,7 @@ from inbounds._types import Floats, Number, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.sensitivity import PerCoordinate, Sensitivity, as_sensitivity
+from inbounds.unit import Unit, check_same, check_unit
 
 ValueT_co = TypeVar("ValueT_co", bound=float | Floats, covariant=True)
 
@@ -35,6 +36,8 @@ class Query(HasHtml, Generic[ValueT_co]):
     sensitivity
         How far the answers of two neighbours may be apart: a number (an l2 norm) or `L2`, `L1`,
         `LInf`, `PerCoordinate` and their intersections.
+    unit
+        What a neighbour is, if it is stated: pass it on to ``Ledger.release`` or ``m.loss``.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Query(HasHtml, Generic[ValueT_co]):
     value: ValueT_co
     box: Box
     sensitivity: Sensitivity
+    unit: Unit | None
 
     @overload
     def __init__(
@@ -59,6 +63,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         value: Number,
         box: Box,
         sensitivity: Sensitivity | Number,
+        unit: Unit | None = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -67,6 +72,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         value: Vector,
         box: Box,
         sensitivity: Sensitivity | Number,
+        unit: Unit | None = ...,
     ) -> None: ...
     def __init__(
         self,
@@ -74,6 +80,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         value: Any,
         box: Box,
         sensitivity: Sensitivity | Number,
+        unit: Unit | None = None,
     ) -> None:
         if not isinstance(box, Box):
             raise ArgumentTypeError.must_be("box", "a Box", got=type(box).__name__)
@@ -88,23 +95,27 @@ class Query(HasHtml, Generic[ValueT_co]):
         changes = as_sensitivity(sensitivity)
         changes.limits(box.dimension)  # refuses a wrong number of coordinates
         fields = {"name": name, "value": kept, "box": box, "sensitivity": changes}
+        fields["unit"] = check_unit(unit)
         for field, content in fields.items():
             object.__setattr__(self, field, content)
 
     def _table(self) -> Table:
         name = ", ".join(map(str, self.name)) if isinstance(self.name, tuple) else str(self.name)
         facts = [("asks", name), ("box", repr(self.box)), ("sensitivity", repr(self.sensitivity))]
+        facts += [] if self.unit is None else [("unit", str(self.unit))]
         return Table.of_facts("Query", facts, "The value is private and never shown.")
 
     def __repr__(self) -> str:
-        return f"Query({self.name!r}, {self.box!r}, {self.sensitivity!r})"
+        unit = "" if self.unit is None else f", {self.unit!r}"
+        return f"Query({self.name!r}, {self.box!r}, {self.sensitivity!r}{unit})"
 
 
 def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     """Return one query whose coordinates are all of these, for one joint release.
 
     All of them must ask the same data and speak of the same neighbours: for graphs, pass the same
-    `edges` to each. Each coordinate keeps its own bound. That allows every combination of
+    `edges` to each. Different units are refused; a query that states none is taken to speak of the
+    unit that others state. Each coordinate keeps its own bound. That allows every combination of
     changes, also ones that no neighbour can make at once, so it is on the private side.
 
     Examples
@@ -118,6 +129,8 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
         raise ArgumentTypeError.must_be("queries", "a sequence of Query")
     if not queries:
         raise ArgumentError.must("queries", "hold at least one Query")
+    hint = "state every sensitivity for the same change of the data."
+    unit = check_same({query.unit for query in queries}, "queries", hint)
     names: list[str] = []
     for query in queries:
         names += [query.name] if isinstance(query.name, str) else query.name
@@ -129,7 +142,7 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     )
     values = np.hstack([np.asarray(query.value, dtype=object) for query in queries])
     bounds = PerCoordinate(np.hstack([_bounds(query) for query in queries]))
-    return Query(tuple(names), values, box, bounds)
+    return Query(tuple(names), values, box, bounds, unit)
 
 
 def _bounds(query: Query[float | Floats]) -> Floats:

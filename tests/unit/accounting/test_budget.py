@@ -12,6 +12,7 @@ from inbounds.accounting.cost import Cost, exact
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 TENTH = Cost.of(PrivacyLoss.pure(0.1))
 UNITS = st.lists(st.tuples(st.integers(1, 400), st.integers(1, 5)), min_size=1, max_size=12)
@@ -205,3 +206,25 @@ def test_a_pure_budget_takes_no_charge_with_a_delta() -> None:
     assert not budget.admits([(pair, 1)])
     with pytest.raises(ArgumentError, match="delta must be 0 to be charged"):
         budget.check(pair, [])
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 1 / 3, 1e-300, 5e-324, 1e308, math.inf])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 10**15])
+def test_a_converted_cost_is_multiplied_as_a_decimal_and_never_down(
+    epsilon: float, count: int
+) -> None:
+    loss = PrivacyLoss(epsilon, math.inf, math.inf, (), Unit("replace"))
+    cost = Cost.of(loss).counted_in(Unit("replace", "row", count))
+    if math.isfinite(cost.epsilon):
+        assert exact(cost.epsilon) >= count * exact(epsilon)
+        assert count > 9 or cost.epsilon <= count * epsilon
+    else:
+        assert epsilon > 1e292
+
+
+def test_a_pair_is_converted_with_its_delta() -> None:
+    cost = Cost.stated(0.5, 1e-6, None, None, Unit("add-remove")).counted_in(Unit("replace"))
+    assert cost.epsilon == 1.0
+    assert cost.delta == pytest.approx(1e-6 * (1 + math.exp(0.5)))
+    assert cost.delta >= 1e-6 * (1 + math.exp(0.5))
+    assert cost.loss.unit == Unit("replace")

@@ -12,6 +12,7 @@ from inbounds.accounting.composition import Composition, compose
 from inbounds.calibration.approximate import gaussian_delta
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 PURE, APPROXIMATE = PrivacyLoss.pure(0.5), PrivacyLoss.approximate(0.5, 1e-7)
 
@@ -208,3 +209,38 @@ def test_as_many_releases_as_may_be_counted_have_a_cost() -> None:
     many = ib.compose([(ib.PrivacyLoss.pure(0.5), 10**15)])
     assert many.epsilon(1e-6) == many.pure >= 5e14
     assert many.delta(1.0) == 1.0
+
+
+ROW, ADDED, PERSON = Unit("replace"), Unit("add-remove"), Unit("replace", "person")
+
+
+def test_losses_of_different_units_are_not_added() -> None:
+    with pytest.raises(ArgumentError, match=r"^releases must speak of one unit") as caught:
+        compose([PURE.about(ROW), PURE.about(ADDED)])
+    assert "'add or remove one row' and 'replace one row'" in str(caught.value)
+    assert "unit=" in (caught.value.hint or "")
+    with pytest.raises(ArgumentError, match=r"^unit must speak of the person"):
+        compose([PURE.about(ROW)], unit=PERSON)
+    with pytest.raises(ArgumentError, match=r"^unit must be of 'add-remove'"):
+        compose([PURE.about(ROW)], unit=ADDED)
+    with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
+        compose([PURE], unit="person")  # type: ignore[arg-type]
+
+
+def test_losses_are_converted_to_the_unit_that_is_asked_for() -> None:
+    together = compose([PURE.about(ROW), (PURE.about(ADDED), 2), PURE], unit=ROW)
+    assert together.unit == ROW
+    assert together.pure == pytest.approx(0.5 + 2 * 1.0 + 0.5)
+    assert {loss.unit for loss, _ in together.losses} == {ROW}
+    assert len(together.losses) == 2
+
+
+def test_what_states_no_unit_is_counted_with_the_others() -> None:
+    m = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5)
+    together = compose([m, m.loss(PERSON), m.loss()])
+    assert (together.unit, len(together), len(together.losses)) == (PERSON, 3, 1)
+    assert compose([m]).unit is compose([]).unit is None
+    assert compose([], unit=PERSON).unit == PERSON
+    assert "unit" not in repr(compose([m])) + str(compose([m]))
+    assert repr(together).endswith("unit=Unit('replace', 'person'))")
+    assert "replace one person" in str(together)

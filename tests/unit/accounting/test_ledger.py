@@ -25,6 +25,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededErro
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
+from inbounds.unit import Unit
 
 TENTH = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
 PLANE = ib.BoundedLaplace.calibrated(ib.Box([0, 0], [1, 1]), ib.L1(1), epsilon=0.1)
@@ -228,9 +229,10 @@ def test_history_says_when_what_and_how_much(ledger: Ledger) -> None:
     ledger.release(TENTH, SECRET, dataset="survey", label="mean age")
     ledger.spend("survey", epsilon=0.25, label="elsewhere; 'quoted'")
     frame = ledger.history("survey")
-    assert list(frame.columns) == (
-        ["when", "label", "mechanism", "releases", "epsilon", "delta", "rho", "cumulative"]
-    )
+    assert list(frame.columns) == [
+        *("when", "label", "mechanism", "unit", "releases"),
+        *("epsilon", "delta", "rho", "cumulative"),
+    ]
     assert frame["label"].tolist() == ["mean age", "elsewhere; 'quoted'"]
     assert frame["mechanism"].tolist() == [repr(TENTH), ""]
     assert frame["epsilon"].tolist() == [TENTH.epsilon, 0.25]
@@ -528,3 +530,141 @@ def test_an_amount_is_shown_by_what_applies(ledger: Ledger) -> None:
     assert "epsilon" in page
     assert "rho" not in page
     assert "Budget" in ledger.budget("survey")._repr_html_()
+
+
+ROW, ADDED, PERSON = Unit("replace"), Unit("add-remove"), Unit("replace", "person")
+
+
+def test_the_unit_of_a_dataset_is_kept_for_good(path: Path) -> None:
+    Ledger(path).open("people", epsilon=3.0, unit=PERSON)
+    ledger = Ledger(path)
+    assert ledger.budget("people") == Budget(epsilon=3.0, unit=PERSON)
+    assert repr(ledger.budget("people")) == "Budget(epsilon=3.0, unit=Unit('replace', 'person'))"
+    assert "replace one person" in ledger.budget("people")._repr_html_()
+    ledger.open("people", epsilon=3.0, unit=PERSON, exist_ok=True)
+    ledger.open("people", epsilon=3.0, exist_ok=True)
+    for other in (ROW, Unit("replace", "person", 2)):
+        with pytest.raises(LedgerError, match=r"epsilon=3\.0 to replace one person, which cannot"):
+            ledger.open("people", epsilon=3.0, unit=other, exist_ok=True)
+    with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
+        ledger.open("rows", epsilon=3.0, unit="row")  # type: ignore[arg-type]
+    assert ledger.datasets() == ["people"]
+
+
+def test_charges_of_another_unit_are_converted(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("rows", epsilon=3.0, unit=Unit("replace", "row", 3))
+    ledger.spend("rows", epsilon=0.1, unit=ROW)
+    ledger.spend("rows", epsilon=0.1, unit=ADDED)
+    ledger.spend("rows", loss=PrivacyLoss.pure(0.1).about(ADDED))
+    ledger.spend("rows", epsilon=0.1)
+    ledger.release(TENTH, SECRET, dataset="rows", unit=ADDED)
+    records = ledger.records("rows")
+    assert [row["epsilon"] for row in records[:4]] == [0.3, 0.6, 0.6, 0.1]
+    assert records[4]["epsilon"] == pytest.approx(6 * TENTH.epsilon)
+    three = "replace up to 3 rows"
+    assert [row["unit"] for row in records] == [three, three, three, None, three]
+    assert records[1]["mechanism"] == "converted from 'add or remove one row'"
+    assert records[4]["mechanism"] == f"{TENTH!r} converted from 'add or remove one row'"
+    assert ledger.history("rows")["unit"].tolist()[0] == three
+    for _ in range(3):  # as decimals: three times 0.1 is 0.3
+        ledger.open("exact", epsilon=0.9, unit=Unit("replace", "row", 3), exist_ok=True)
+        ledger.spend("exact", epsilon=0.1, unit=ROW)
+    assert ledger.remaining("exact") == Amount(epsilon=0.0)
+
+
+def test_what_cannot_be_converted_costs_nothing_and_is_not_drawn(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("people", epsilon=3.0, unit=PERSON)
+    ledger.open("added", rho=3.0, unit=ADDED)
+    refused: list[tuple[str, Callable[[], object]]] = [
+        ("people", lambda: ledger.spend("people", epsilon=0.1, unit=ROW)),
+        ("people", lambda: ledger.spend("people", loss=PrivacyLoss.pure(0.1).about(ROW))),
+        ("added", lambda: ledger.spend("added", rho=0.1, unit=ROW)),
+        (
+            "people",
+            lambda: ledger.release(
+                TENTH, SECRET, dataset="people", unit=ROW, entropy=Untouchable()
+            ),
+        ),
+        (
+            "people",
+            lambda: ledger.spend("people", loss=PrivacyLoss.pure(0.1).about(ROW), unit=PERSON),
+        ),
+    ]
+    for dataset, use in refused:
+        with pytest.raises(ArgumentError, match=r"^unit must ") as caught:
+            use()
+        assert "replace one row" in str(caught.value)
+        assert str(ledger.budget(dataset).unit) in str(caught.value)
+        assert caught.value.hint
+        assert ledger.records(dataset) == []
+
+
+def test_the_first_charge_that_states_a_unit_decides_for_a_dataset_without_one(
+    ledger: Ledger, path: Path
+) -> None:
+    waiting = Ledger(path)
+    assert waiting.budget("survey").unit is None
+    ledger.spend("survey", epsilon=0.1)
+    with pytest.raises(BudgetExceededError):
+        ledger.spend("survey", epsilon=4.0, unit=PERSON)
+    assert ledger.budget("survey").unit is None  # what was not charged decides nothing
+    ledger.spend("survey", epsilon=0.1, unit=ROW)
+    assert ledger.budget("survey").unit == Ledger(path).budget("survey").unit == ROW
+    waiting.release(TENTH, SECRET, dataset="survey", unit=ADDED)
+    assert waiting.records("survey")[-1]["epsilon"] == pytest.approx(0.2)
+    with pytest.raises(ArgumentError, match=r"^unit must speak of the row"):
+        waiting.spend("survey", epsilon=0.1, unit=PERSON)
+    ledger.open("survey", epsilon=3.0, unit=ROW, exist_ok=True)
+    with pytest.raises(LedgerError, match="open already"):
+        ledger.open("survey", epsilon=3.0, unit=PERSON, exist_ok=True)
+    assert [row["unit"] for row in ledger.records("survey")] == [None, *2 * ["replace one row"]]
+
+
+def test_a_first_release_that_is_converted_counts_by_its_own_curve(path: Path) -> None:
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 1e4), 2.5, epsilon=0.5, delta=1e-9)
+    assert m.epsilon > 1
+    ledger = Ledger(path)
+    ledger.open("replaced", epsilon=1.0, delta=1e-8, unit=ROW)
+    ledger.release(m, SECRET, dataset="replaced", unit=ADDED)
+    (record,) = ledger.records("replaced")
+    assert record["cumulative"] <= 1.0
+    ledger.open("small", epsilon=1.0, delta=2e-9, unit=ROW)  # 1 + e^0.5 times 1e-9 is more
+    with pytest.raises(BudgetExceededError):
+        ledger.release(m, SECRET, dataset="small", unit=ADDED, entropy=Untouchable())
+
+
+def test_charges_of_two_units_that_somebody_appended_are_noticed(
+    ledger: Ledger, path: Path
+) -> None:
+    ledger.spend("survey", epsilon=0.1, unit=ROW)
+    cost = Cost.of(PrivacyLoss.pure(0.1).about(PERSON)).to_json()
+    entry = Charge("survey", 2, "2026-01-01", "", "", digest(cost), 1)
+    row = [getattr(entry, name) for name in Charge.__slots__]
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
+        values = [*row, entry.hash_after(ledger.head("survey"))]
+        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.close()
+    with pytest.raises(LedgerError, match="its charges speak of different units"):
+        Ledger(path).spend("survey", epsilon=0.1)
+
+
+def test_threads_that_decide_at_once_agree_on_one_unit(ledger: Ledger, path: Path) -> None:
+    def work(unit: Unit) -> None:
+        try:
+            Ledger(path).spend("survey", epsilon=0.1, unit=unit)
+        except ArgumentError:
+            refused.append(unit)
+
+    refused: list[Unit] = []
+    threads = [threading.Thread(target=work, args=(unit,)) for unit in 4 * [ROW, PERSON]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    decided = ledger.budget("survey").unit
+    assert decided in (ROW, PERSON)
+    assert len(ledger.records("survey")) == 4
+    assert refused == 4 * [PERSON if decided == ROW else ROW]

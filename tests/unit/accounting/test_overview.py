@@ -3,20 +3,21 @@ from inbounds.accounting.budget import Budget
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.overview import overview
 from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 
 def test_every_dataset_has_a_row_with_what_is_left(tmp_path):
     book = Book(tmp_path / "budget.db")
     book.open("survey", Budget(epsilon=3.0), create=True)
-    book.open("census", Budget(rho=0.5), create=True)
+    book.open("census", Budget(rho=0.5, unit=Unit("add-remove")), create=True)
     cost = Cost.of(PrivacyLoss.pure(0.5))
     book.charge("survey", cost, 2, label="", mechanism="")
     book.charge("survey", cost, 1, label="", mechanism="")
     table = overview(book)
     assert table is not None
     assert table.rows == (
-        ("census", "rho=0.5", "rho=0.5", "0"),
-        ("survey", "epsilon=3.0", "epsilon=1.5", "2"),
+        ("census", "add or remove one row", "rho=0.5", "rho=0.5", "0"),
+        ("survey", "not stated", "epsilon=3.0", "epsilon=1.5", "2"),
     )
 
 

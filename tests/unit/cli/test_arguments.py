@@ -7,6 +7,8 @@ import inbounds as ib
 from inbounds.cli import arguments
 from inbounds.cli.arguments import build, read_box, read_guarantee, read_sensitivity
 from inbounds.cli.failure import in_options
+from inbounds.errors import ArgumentError
+from inbounds.unit import Unit
 
 
 @pytest.mark.parametrize(
@@ -145,3 +147,21 @@ def test_what_is_built_is_what_the_library_calibrates():
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
     built = build(ib.Box(0, 10), ib.L2(4), read_guarantee(1.0), method="liu")
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 10), 4, epsilon=1.0, method="liu")
+
+
+def test_a_unit_is_read_as_it_is_typed() -> None:
+    assert arguments.read_unit(None) is None
+    assert arguments.read_unit("replace") == Unit("replace")
+    assert arguments.read_unit("add-remove:household:2") == Unit("add-remove", "household", 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", ":", "person", "replace:", "replace:row:", "replace:row:0", "replace:row:-1"),
+        *("replace:row:1.0", "replace:row:1:2", "replace:Row", "replace:row:²", "add:row"),
+    ],
+)
+def test_a_unit_that_cannot_be_read_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ArgumentError, match=r"^unit must be CHANGE:WHAT\[:COUNT\], as in replace"):
+        arguments.read_unit(text)

@@ -80,6 +80,7 @@ def test_what_makes_no_sense_is_a_usage_error(columns, options, message):
 def test_the_guarantee_of_a_row_is_that_of_its_columns_together():
     columns = calibrated(["age=0:120:1", "pay=0:2e5", "x=-1:1"], 1.0, None, "bounded-laplace")
     facts = describe(columns, "error")
+    assert facts["unit"] == {"change": "replace", "of": "row", "count": 1}
     row = facts["row"]
     assert row["pure_epsilon"] <= 1
     assert row["pure_epsilon"] == pytest.approx(1)

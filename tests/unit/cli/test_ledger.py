@@ -44,6 +44,7 @@ def test_json_holds_budget_rest_and_head(path: Path) -> None:
     found = facts(path, "spend", "survey", "--epsilon", "0.1")
     assert found == {
         "dataset": "survey",
+        "unit": None,
         "budget": {"epsilon": 3.0},
         "remaining": {"epsilon": 2.9},
         "head": Ledger(path).head("survey"),
@@ -172,3 +173,19 @@ def test_a_weak_budget_is_opened_with_one_line_of_warning(tmp_path: Path) -> Non
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith("Warning: --epsilon=100 means that")
+
+
+def test_a_dataset_has_a_unit_that_charges_are_converted_to(path: Path) -> None:
+    args = ("--epsilon", "1", "--unit", "replace:row")
+    assert facts(path, "open", "rows", *args)["unit"] == "replace one row"
+    charge = ("spend", "rows", "--epsilon", "0.1", "--unit", "add-remove:row")
+    assert facts(path, *charge)["remaining"] == {"epsilon": 0.8}
+    assert facts(path, "history", "rows")[0]["unit"] == "replace one row"
+    text = ledger(path, "show").stdout
+    assert "replace one row" in text
+    assert "not stated" in text
+    assert "converted from" in " ".join(ledger(path, "history", "rows").stdout.split())
+    result = ledger(path, "spend", "rows", "--epsilon", "0.1", "--unit", "replace:person")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: --unit must speak of the row to be converted to")
+    assert len(Ledger(path).records("rows")) == 1

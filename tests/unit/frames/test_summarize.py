@@ -14,6 +14,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededErro
 from inbounds.frames.statistic import count, histogram, mean, total, variance
 from inbounds.frames.summarize import summarize
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.unit import Unit
 
 ROWS = 400
 DATA = {
@@ -42,7 +43,7 @@ class Spy:
     def __init__(self) -> None:
         self.given: list[tuple[BoundedGaussian, Any, str, str]] = []
 
-    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str) -> Any:
+    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str, unit: Any) -> Any:
         self.given.append((mechanism, value, dataset, label))
         return mechanism.release(value)
 
@@ -179,6 +180,32 @@ def test_a_group_larger_than_its_size_is_cut_off_without_a_word() -> None:
     assert result["value"].tolist() == [5]
 
 
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [
+        ({}, Unit("replace", "row")),
+        ({"rows": 3}, Unit("replace", "row", 3)),
+        ({"adjacency": "add-remove", "rows": 2, "size": 9}, Unit("add-remove", "row", 2)),
+        ({"id": "who", "rows": 2, "size": 9}, Unit("replace", "person")),
+        ({"adjacency": "add-remove", "id": "who", "size": 9}, Unit("add-remove", "person")),
+    ],
+)
+def test_a_ledger_is_told_which_change_is_hidden(
+    tmp_path: Any, options: dict[str, Any], unit: Unit
+) -> None:
+    table = pd.DataFrame({"age": [17, 41, 68], "who": ["a", "b", "b"]})
+    ledger = Ledger(tmp_path / "budget.db")
+    for dataset, stated in (("free", None), ("edges", Unit("add-remove", "edge"))):
+        ledger.open(dataset, epsilon=1.0, unit=stated)
+    summarize(table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="free", **options)
+    assert ledger.budget("free").unit == unit
+    with pytest.raises(ArgumentError, match=r"^unit must speak of the edge"):
+        summarize(
+            table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="edges", **options
+        )
+    assert ledger.records("edges") == []
+
+
 def test_a_ledger_is_charged_once_and_told_what_for(tmp_path: Any) -> None:
     ledger = Ledger(tmp_path / "budget.db")
     ledger.open("people", epsilon=1.0)
@@ -186,6 +213,7 @@ def test_a_ledger_is_charged_once_and_told_what_for(tmp_path: Any) -> None:
     (charge,) = ledger.records("people")
     assert charge["label"] == "count(), mean('age', 0, 120)"
     assert ledger.remaining("people").epsilon == pytest.approx(0.25)
+    assert charge["unit"] == "replace one row"
     with pytest.raises(BudgetExceededError):
         summarize(frame(), ASKED[:2], epsilon=0.75, ledger=ledger, dataset="people", label="more")
     assert len(ledger.records("people")) == 1

@@ -77,6 +77,13 @@ def test_box_and_sensitivity_do_not_depend_on_the_edges(ask: Callable[..., Query
 
 
 @every_query
+def test_queries_state_the_edges_that_neighbours_differ_in(ask: Callable[..., Query]) -> None:
+    assert ask(nx.path_graph(9), edges=2).unit == ib.Unit("add-remove", "edge", 2)
+    with pytest.raises(ib.ArgumentError, match=r"^queries must speak of one unit"):
+        stack([ask(nx.path_graph(9), edges=2), graph.average_degree(nx.path_graph(9), edges=3)])
+
+
+@every_query
 def test_more_edges_than_there_are_pairs_are_all_pairs(ask: Callable[..., Query]) -> None:
     g = nx.path_graph(4)
     assert repr(ask(g, edges=10**400)) == repr(ask(g, edges=6))

@@ -121,3 +121,27 @@ def test_a_name_is_shown_as_text() -> None:
     page = Query("<script>", 1.0, ib.Box(0, 2), 1)._repr_html_()
     assert "&lt;script&gt;" in page
     assert "<script" not in page
+
+
+EDGE, PERSON = ib.Unit("add-remove", "edge"), ib.Unit("replace", "person")
+
+
+def test_a_unit_is_kept_and_shown_where_it_is_stated():
+    query = Query("age", SECRET, ib.Box(0, 120), 2.5, PERSON)
+    assert query.unit == PERSON
+    assert repr(query) == "Query('age', Box(0, 120), L2(2.5), Unit('replace', 'person'))"
+    assert "replace one person" in query._repr_html_()
+    assert AGE.unit is None
+    assert "unit" not in AGE._repr_html_()
+    with pytest.raises(ib.ArgumentTypeError, match=r"^unit must be a Unit"):
+        Query("age", SECRET, ib.Box(0, 120), 2.5, "person")
+
+
+def test_queries_are_stacked_that_speak_of_one_unit():
+    one, two = (Query("q", 1.0, ib.Box(0, 2), 1, unit) for unit in (EDGE, PERSON))
+    assert stack([one, AGE, one]).unit == EDGE
+    assert stack([AGE, RATE]).unit is None
+    with pytest.raises(ib.ArgumentError, match=r"^queries must speak of one unit") as caught:
+        stack([one, AGE, two])
+    assert "'add or remove one edge' and 'replace one person'" in str(caught.value)
+    assert str(SECRET) not in str(caught.value)

@@ -1,0 +1,194 @@
+"""The privacy unit: which change of the data a guarantee hides.
+
+A guarantee says how alike the outputs are for two neighbouring data sets. The unit says which data
+sets are neighbours. Losses of different units cannot be added, but some can be converted.
+
+Proof: docs/proofs/unit.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+from inbounds import _check, _json
+from inbounds._table import HasHtml, Table
+from inbounds.errors import ArgumentError, ArgumentTypeError
+
+Change = Literal["replace", "add-remove"]
+
+_LONGEST = 30  # characters of the noun
+_MOST = 10**15  # members that change at once
+_VERBS = {"replace": "replace", "add-remove": "add or remove"}
+_NOUN = re.compile(r"[a-z]+([ -][a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Unit(HasHtml):
+    """Which change of the data a guarantee hides: what one neighbour is.
+
+    Parameters
+    ----------
+    change
+        ``"replace"``: neighbours are of equal size, and some members have other values.
+        ``"add-remove"``: some members of one are missing in the other.
+    of
+        What a member of the data is: a row, a person, an edge, or a lower-case noun of your own.
+    count
+        How many members may change at once, at most. With ``"add-remove"`` it is how many are in
+        one of the two data sets but not in the other.
+
+    See Also
+    --------
+    PrivacyLoss.about, PrivacyLoss.converted, compose, Ledger.open
+
+    Examples
+    --------
+    >>> print(Unit("replace", "person"))
+    replace one person
+    >>> print(Unit("add-remove", "row", 3))
+    add or remove up to 3 rows
+    >>> Unit.from_json(Unit("replace").to_json())
+    Unit('replace', 'row')
+    """
+
+    change: Change
+    of: str = "row"
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        change = _check.one_of(("replace", "add-remove"), change=self.change)
+        object.__setattr__(self, "change", str(change))
+        object.__setattr__(self, "of", _check_noun(self.of))
+        count = _check.positive_integer(count=self.count)
+        if count > _MOST:
+            raise _check.refusal("at most 10¹⁵", count=count)
+        object.__setattr__(self, "count", count)
+
+    def steps_to(self, other: Unit) -> int:
+        """Return how many changes of this unit, one after the other, make any change of `other`.
+
+        Examples
+        --------
+        >>> Unit("add-remove", "row").steps_to(Unit("replace", "row"))
+        2
+        >>> Unit("replace", "row", 2).steps_to(Unit("replace", "row", 5))
+        3
+        """
+        if self.of != other.of:
+            raise ArgumentError.must(
+                "unit",
+                f"speak of the {other.of} to be converted to {str(other)!r}",
+                got=repr(str(self)),
+                hint=f"how one {self.of} relates to one {other.of} is not known here; state the "
+                f"sensitivity, and so the loss, for the {other.of}.",
+            )
+        changes = other.count
+        if self.change != other.change:
+            if self.change == "replace":
+                raise ArgumentError.must(
+                    "unit",
+                    f"be of 'add-remove' to be converted to {str(other)!r}",
+                    got=repr(str(self)),
+                    hint="replacing keeps the size of the data, so it says nothing of data sets "
+                    "whose sizes differ; state the sensitivity for 'add-remove'.",
+                )
+            changes *= 2  # what is replaced is removed, and something else is added
+        return -(-changes // self.count)
+
+    def to_json(self) -> str:
+        """Write the unit so that another program can read it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote."""
+        try:
+            return cls.from_fields(_json.read(text))
+        except (ValueError, TypeError, RecursionError):
+            raise ArgumentError.must_be("text", "a unit written by to_json") from None
+
+    @classmethod
+    def from_fields(cls, fields: Any) -> Self:
+        """Read the fields that JSON holds: all three, and no other.
+
+        Examples
+        --------
+        >>> Unit.from_fields({"change": "replace", "of": "edge", "count": 2})
+        Unit('replace', 'edge', 2)
+        """
+        if not isinstance(fields, dict) or set(fields) != {"change", "of", "count"}:
+            raise ArgumentError.must("unit", "have the fields change, of and count")
+        return cls(**fields)
+
+    def _table(self) -> Table:
+        facts = [("change", self.change), ("of", self.of), ("count", f"{self.count:,}")]
+        return Table.of_facts("Privacy unit", facts, f"Hidden: {self}.")
+
+    def __str__(self) -> str:
+        many = f"one {self.of}" if self.count == 1 else f"up to {self.count:,} {_plural(self.of)}"
+        return f"{_VERBS[self.change]} {many}"
+
+    def __repr__(self) -> str:
+        count = "" if self.count == 1 else f", {self.count}"
+        return f"Unit({self.change!r}, {self.of!r}{count})"
+
+
+def check_unit(unit: object) -> Unit | None:
+    """Read an argument that is a unit, or None where none is stated.
+
+    Examples
+    --------
+    >>> check_unit("person")
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentTypeError: unit must be a Unit, got unit='person'.
+    Hint: Unit('replace', 'person')
+    """
+    if unit is None:
+        return None
+    if not isinstance(unit, Unit):
+        raise ArgumentTypeError.must_be(
+            "unit", "a Unit", got=f"unit={_check.quoted(unit)}", hint="Unit('replace', 'person')"
+        )
+    return Unit(unit.change, unit.of, unit.count)  # not of a class of its own
+
+
+def check_same(units: set[Unit | None], name: str, hint: str) -> Unit | None:
+    """Return the one unit that is stated, None where none is, or refuse two of them.
+
+    What states no unit is taken to speak of the one that others state.
+
+    Examples
+    --------
+    >>> check_same({Unit("replace"), None}, "releases", "")
+    Unit('replace', 'row')
+    """
+    stated = sorted(map(str, units - {None}))
+    if len(stated) > 1:
+        raise ArgumentError.must(
+            name,
+            "speak of one unit to be added up",
+            got=" and ".join(map(repr, stated)),
+            hint=hint,
+        )
+    return next((unit for unit in units if unit is not None), None)
+
+
+def _check_noun(of: object) -> str:
+    if not isinstance(of, str):
+        raise ArgumentTypeError.must_be("of", "a noun such as 'person'", got=type(of).__name__)
+    noun = str(of)
+    if len(noun) > _LONGEST or not _NOUN.fullmatch(noun):
+        requirement = f"a noun of up to {_LONGEST} letters a to z, such as 'person'"
+        raise _check.refusal(requirement, of=noun)
+    return noun
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("person"):
+        return noun.removesuffix("person") + "people"
+    if re.search(r"[^aeiou]y$", noun):
+        return noun[:-1] + "ies"
+    return noun + ("es" if re.search(r"(s|x|ch|sh)$", noun) else "s")
