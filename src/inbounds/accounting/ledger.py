@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
+from inbounds._column import open_column
 from inbounds._entry import warn_if_weak
 from inbounds._extra import optional
-from inbounds._types import Number, Numbers
+from inbounds._types import Column, Nested, Number, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
@@ -120,7 +121,7 @@ class Ledger:
     def release(
         self,
         mechanism: Releases,
-        value: Numbers,
+        value: Nested,
         *,
         dataset: str,
         label: str = ...,
@@ -128,6 +129,30 @@ class Ledger:
         unit: Unit | None = ...,
         **options: Any,
     ) -> NDArray[Any]: ...
+    @overload
+    def release(
+        self,
+        mechanism: Releases,
+        value: SeriesT,
+        *,
+        dataset: str,
+        label: str = ...,
+        parallel: bool = ...,
+        unit: Unit | None = ...,
+        **options: Any,
+    ) -> SeriesT: ...
+    @overload
+    def release(
+        self,
+        mechanism: Releases,
+        value: Column,
+        *,
+        dataset: str,
+        label: str = ...,
+        parallel: bool = ...,
+        unit: Unit | None = ...,
+        **options: Any,
+    ) -> Any: ...
     def release(
         self,
         mechanism: Releases,
@@ -139,7 +164,7 @@ class Ledger:
         unit: Unit | None = None,
         **options: Any,
     ) -> Any:
-        """Charge the dataset, then draw and return private answers.
+        """Charge the dataset, then draw and return private outputs, as ``mechanism.release`` does.
 
         On an interval every element of `value` is a release of its own and is charged as such; on
         a box of m coordinates every row of m numbers is. What can be wrong with the arguments is
@@ -162,23 +187,27 @@ class Ledger:
             For ``mechanism.release``.
         """
         label = text(label=label)
-        given = _check.private_array(value=value)
         if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
             raise ArgumentTypeError.must_be(
                 "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
             )
+        column = open_column(value) if mechanism.domain.is_interval else None
+        given = _check.private_array(value=column[0] if column else value)
         mechanism.domain.check_shape(given, "value")
         if given.size == 0:
             raise ArgumentError.must("value", "hold at least one number")
         nothing = np.empty((0, mechanism.domain.dimension))
         mechanism.release(nothing, **options)  # draws no bit, but finds what is wrong
+        if column:
+            column[1](np.zeros(given.shape))  # as does this, on which no column must fail later
         count = given.size // mechanism.domain.dimension
         how = repr(mechanism)
         if parallel and count > 1:
             how, count = f"{how} in parallel on {count} parts", 1
         cost = self._book.budget(dataset).cost_of(mechanism, unit)
         self._book.charge(dataset, cost, count, label=label, mechanism=how)
-        return mechanism.release(given, **options)
+        outputs = mechanism.release(given, **options)
+        return column[1](outputs) if column else outputs
 
     def spend(
         self,

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +72,29 @@ class Watching:
         return SYSTEM.bits(count)
 
     words = None
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series])
+def test_a_column_comes_back_as_one(ledger: Ledger, kind: type) -> None:
+    column = kind([3.0, 41.0])
+    released = ledger.release(TENTH, column, dataset="survey")
+    assert type(released) is type(column)
+    assert ledger.records("survey")[0]["releases"] == 2
+
+
+def test_a_column_that_cannot_be_rebuilt_is_not_charged(ledger: Ledger) -> None:
+    class Fragile(pd.Series):  # type: ignore[misc]
+        made = 0
+
+        def __init__(self, *given: object, **named: object) -> None:
+            Fragile.made += 1
+            if Fragile.made > 1:
+                raise RuntimeError("cannot be made again")
+            super().__init__(*given, **named)
+
+    with pytest.raises(RuntimeError, match="made again"):
+        ledger.release(TENTH, Fragile([3.0, 41.0]), dataset="survey")
+    assert ledger.remaining("survey") == Amount(epsilon=3.0)
 
 
 def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Ledger) -> None:
