@@ -10,7 +10,7 @@ import numpy as np
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.column import Column, locate, number_type
-from inbounds.frames.layout import batch_rows, rebatched
+from inbounds.frames.layout import batch_rows, rebatched, without_old_order
 from inbounds.frames.metadata import bare_column, bare_schema
 from inbounds.frames.order import category_order, permutation
 
@@ -72,10 +72,25 @@ def _shuffled(table: Any) -> Any:
     """Put rows into a random order; categories are sorted, as they may be listed in the old one."""
     table = _in_one_piece(table)
     for i, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type) and not field.type.ordered:
-            chunks = [_with_sorted_categories(chunk) for chunk in table.column(i).chunks]
-            table = table.set_column(i, field, pa.chunked_array(chunks, field.type))
+        column = sortable(table.column(i), field.name)
+        table = table.set_column(i, field.with_type(column.type), column)
     return _in_one_piece(table.take(permutation(table.num_rows)))
+
+
+def sortable(values: Any, name: str) -> Any:
+    """Return a chunked array that can be put in another order without a trace of the old one.
+
+    Examples
+    --------
+    >>> towns = pa.chunked_array([pa.array(["Ulm", "Rom"]).dictionary_encode()])
+    >>> sortable(towns, "town").chunk(0).dictionary.to_pylist()
+    ['Rom', 'Ulm']
+    """
+    kind = values.type
+    if pa.types.is_dictionary(kind) and not kind.ordered:
+        chunks = [_with_sorted_categories(chunk) for chunk in values.chunks]
+        return pa.chunked_array(chunks, kind)
+    return without_old_order(values, name)
 
 
 def _with_sorted_categories(array: Any) -> Any:

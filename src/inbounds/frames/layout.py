@@ -89,12 +89,36 @@ def joined(arrays: list[Any], field: Any) -> Any:
         is_clean = not array.null_count and pa.types.is_primitive(array.type)
         if is_clean or pa.types.is_run_end_encoded(array.type):  # runs have no places of nulls
             return array
-        return array.take(pa.array(np.arange(len(array))))
+        return _cleaned(_taken(array))
     except pa.ArrowException:
         raise ArgumentTypeError(
             f"column {field.name!r} must be of a type that Arrow can join, got "
             f"{field.type.__class__.__name__}."
         ) from None
+
+
+def _cleaned(array: Any) -> Any:
+    """Return an array with nothing left below a null struct, however deep: `take` keeps that."""
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _cleaned(array.storage))
+    if not kind.num_fields or pa.types.is_union(kind):
+        return array
+    nulls = array.is_null()
+    if pa.types.is_struct(kind):
+        children = [_cleaned(_taken(child)) for child in array.flatten()]
+        return pa.StructArray.from_arrays(children, fields=list(kind), mask=nulls)
+    if pa.types.is_map(kind):
+        keys, items = _cleaned(_taken(array.keys)), _cleaned(_taken(array.items))
+        return pa.MapArray.from_arrays(array.offsets, keys, items, type=kind, mask=nulls)
+    values = _cleaned(_taken(array.values))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.FixedSizeListArray.from_arrays(values, type=kind, mask=nulls)
+    return type(array).from_arrays(array.offsets, values, type=kind, mask=nulls)
+
+
+def _taken(array: Any) -> Any:
+    return array.take(pa.array(np.arange(len(array))))
 
 
 class Rebuilt:
@@ -183,6 +207,27 @@ def _plain(kind: Any, name: str) -> Any:
         )
     nested = with_fields(kind, lambda field: field.with_type(_plain(field.type, name)))
     return _PLAIN.get(kind, kind) if nested is None else nested
+
+
+def without_old_order(values: Any, name: str) -> Any:
+    """Return a column whose memory, once its rows are put in another order, does not tell the old.
+
+    Dictionaries inside nested types, views of text and runs are undone: they list values as they
+    appeared, and keep them where they were.
+
+    Examples
+    --------
+    >>> listed = pa.StructArray.from_arrays([pa.array(["b", "a"]).dictionary_encode()], ["x"])
+    >>> without_old_order(listed, "town").type
+    StructType(struct<x: string>)
+    """
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return values
+    field = pa.field(name, _plain(kind, name))
+    if not isinstance(values, pa.ChunkedArray):
+        return _cast(values, field)
+    return pa.chunked_array([_cast(chunk, field) for chunk in values.chunks], field.type)
 
 
 def _cast(values: Any, field: Any) -> Any:

@@ -70,7 +70,7 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
         return bare
     file = io.BytesIO()
     try:
-        _BarePickler(file, protocol=5).dump(array)
+        _BarePickler(file, sort=sort).dump(array)
         file.seek(0)
         copy = pickle.load(file)
     except Exception:  # whatever the classes of the values raise, with a message that may show them
@@ -82,19 +82,42 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
 
 
 class _BarePickler(pickle.Pickler):
-    """Writes numpy's dtypes without metadata, wherever in an array of pandas they are."""
+    """Writes types of numpy and Arrow without metadata, wherever in an array of pandas they are."""
+
+    def __init__(self, file: io.BytesIO, *, sort: bool) -> None:
+        super().__init__(file, protocol=5)
+        self._sort = sort
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, np.dtype) and value.metadata is not None:
             return np.dtype, (value.str,)
+        if type(value) is pd.arrays.ArrowExtensionArray:
+            return pd.arrays.ArrowExtensionArray, (_bare_arrow(value, sort=self._sort),)
+        if isinstance(value, pd.ArrowDtype):
+            from inbounds.frames.metadata import bare_type  # noqa: PLC0415 - needs PyArrow
+
+            return pd.ArrowDtype, (bare_type(value.pyarrow_dtype),)
         return NotImplemented
+
+
+def _bare_arrow(array: Any, *, sort: bool) -> Any:
+    """Return the Arrow column that an array of pandas holds, without notes on its type."""
+    with optional():
+        import pyarrow as pa  # noqa: PLC0415 - only Arrow columns need it
+
+    from inbounds.frames.arrow import sortable  # noqa: PLC0415 - needs PyArrow
+    from inbounds.frames.metadata import bare_column, bare_type  # noqa: PLC0415
+
+    values = pa.chunked_array([array.__arrow_array__().combine_chunks()])
+    values = bare_column(values, pa.field("column", bare_type(values.type)))
+    return sortable(values, "column") if sort else values
 
 
 def _bare_index(index: Any) -> Any:
     if isinstance(index, pd.RangeIndex):
         return index
     if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
-        return index
+        return index.copy(deep=True)  # it may be a part of an array with the true values
     return _rebuilt(index, index.name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -93,5 +94,24 @@ def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) 
     answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(answers)
     if shuffle:
-        replaced = replaced[permutation(len(replaced))]
+        replaced = _with_texts_moved(replaced[permutation(len(replaced))])
     return replaced.rechunk()  # where pieces of a column end may tell of values
+
+
+def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write texts one after the other: in another order, Polars leaves them where they were."""
+    chosen = [name for name, kind in frame.schema.items() if _has_text(kind)]
+    if not chosen:
+        return frame
+    file = io.BytesIO()
+    frame.select(chosen).write_ipc(file, compat_level=pl.CompatLevel.oldest())
+    file.seek(0)
+    return frame.with_columns(pl.read_ipc(file))
+
+
+def _has_text(kind: Any) -> bool:
+    if isinstance(kind, pl.Struct):
+        return any(_has_text(field.dtype) for field in kind.fields)
+    if isinstance(kind, pl.List | pl.Array):
+        return _has_text(kind.inner)
+    return isinstance(kind, pl.String | pl.Binary)

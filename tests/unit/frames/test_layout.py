@@ -66,3 +66,28 @@ def test_ordered_categories_must_be_the_same_throughout():
 def test_types_of_many_layouts_are_refused_by_name(kind):
     with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type with one layout"):
         Rebuilt(pa.schema({"x": kind}))
+
+
+def structs(*nulls):
+    return pa.StructArray.from_arrays([pa.array([7, 8])], ["x"], mask=pa.array(nulls))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        structs(True, False),
+        pa.ListArray.from_arrays([0, 1, 2], structs(True, False)),
+        pa.LargeListArray.from_arrays([0, 1, 2], structs(True, False)),
+        pa.FixedSizeListArray.from_arrays(structs(True, False), 1),
+        pa.MapArray.from_arrays([0, 1, 2], ["a", "b"], structs(True, False)),
+        pa.StructArray.from_arrays([structs(False, False)], ["y"], mask=pa.array([True, False])),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_nothing_is_left_below_a_null_struct(array):
+    clean = joined([array], pa.field("s", array.type))
+    clean.validate(full=True)
+    assert clean.equals(array)
+    held = b"".join(bytes(buffer) for buffer in clean.buffers() if buffer is not None)
+    assert (7).to_bytes(8, "little") not in held
+    assert (8).to_bytes(8, "little") in held
