@@ -17,7 +17,8 @@ from rich.table import Table
 
 import inbounds as ib
 from inbounds import queries
-from inbounds.analysis.reproduction import figure1, table1, table1_table
+from inbounds.analysis.overview import table1_table
+from inbounds.analysis.reproduction import figure1, table1
 from inbounds.data import load_anes96
 from inbounds.frames import count, mean
 from inbounds.plots.release import release_figure

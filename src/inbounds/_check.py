@@ -80,9 +80,12 @@ def positive_integer(**labelled: object) -> int:
     3
     """
     name, value = _only(labelled)
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+    number = 0
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value) if isinstance(value, np.integer) else int.__add__(value, 0)
+    if number < 1:
         raise refusal("a positive integer", **{name: value})
-    return int(value)
+    return number
 
 
 def finite_vector(**labelled: object) -> float | Floats:
@@ -136,9 +139,10 @@ def one_of(options: Iterable[str], **labelled: object) -> str:
     """Return the argument, which must be one of the named options."""
     _, value = _only(labelled)
     allowed = tuple(options)
-    if not isinstance(value, str) or value not in allowed:
+    plain = str.__str__(value) if isinstance(value, str) else None  # not by a method of its class
+    if plain not in allowed:
         raise refusal("one of " + ", ".join(map(repr, allowed)), **labelled)
-    return value
+    return plain
 
 
 def yes_or_no(**labelled: object) -> bool:

@@ -188,7 +188,12 @@ class PrivacyLoss(HasHtml):
         if self.unit is None:
             hint = "loss.about(Unit('replace', 'row')) states it."
             raise ArgumentError.must("loss", "state its unit to be converted", hint=hint)
-        return replace(self.for_group(self.unit.steps_to(wanted)), unit=wanted)
+        alone = replace(self, unit=None)
+        return replace(alone.for_group(self.unit.steps_to(wanted)), unit=wanted)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy through the constructor, so that what comes from a pickle is checked."""
+        return type(self), (self.epsilon, self.mu, self.rho, self.profile, self.unit)
 
     def to_json(self) -> str:
         """Write the loss so that another program can read it."""

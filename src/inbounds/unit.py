@@ -60,7 +60,7 @@ class Unit(HasHtml):
 
     def __post_init__(self) -> None:
         change = _check.one_of(("replace", "add-remove"), change=self.change)
-        object.__setattr__(self, "change", str(change))
+        object.__setattr__(self, "change", change)
         object.__setattr__(self, "of", _check_noun(self.of))
         count = _check.positive_integer(count=self.count)
         if count > _MOST:
@@ -97,6 +97,10 @@ class Unit(HasHtml):
                 )
             changes *= 2  # what is replaced is removed, and something else is added
         return -(-changes // self.count)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy through the constructor, so that what comes from a pickle is checked."""
+        return type(self), (self.change, self.of, self.count)
 
     def to_json(self) -> str:
         """Write the unit so that another program can read it."""
@@ -179,7 +183,7 @@ def check_same(units: set[Unit | None], name: str, hint: str) -> Unit | None:
 def _check_noun(of: object) -> str:
     if not isinstance(of, str):
         raise ArgumentTypeError.must_be("of", "a noun such as 'person'", got=type(of).__name__)
-    noun = str(of)
+    noun = str.__str__(of)  # not by a method of its class
     if len(noun) > _LONGEST or not _NOUN.fullmatch(noun):
         requirement = f"a noun of up to {_LONGEST} letters a to z, such as 'person'"
         raise _check.refusal(requirement, of=noun)

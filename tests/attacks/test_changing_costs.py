@@ -1,6 +1,8 @@
 """Objects that change what they cost, and names that look like others."""
 
 import math
+import pickle
+import struct
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import inbounds as ib
+from inbounds import Ledger, Unit
 from inbounds.accounting import name
-from inbounds.errors import InBoundsError, LedgerError
+from inbounds.errors import ArgumentError, BudgetExceededError, InBoundsError, LedgerError
 from inbounds.loss import PrivacyLoss
 
 
@@ -182,3 +185,53 @@ def test_names_of_an_old_ledger_stay_reachable(
     assert [new.budget(text).epsilon for text in ("s", "s ", "e\u0301")] == [1, 2, 3]
     new.spend("s ", epsilon=0.5)
     assert (new.remaining("s").epsilon, new.remaining("s ").epsilon) == (1.0, 1.5)
+
+
+class Cheap(PrivacyLoss):
+    """A loss that says other things of itself than its numbers."""
+
+    def to_json(self) -> str:
+        return PrivacyLoss.pure(1e-9).to_json()
+
+    def converted(self, to: Unit) -> PrivacyLoss:
+        return PrivacyLoss.pure(1e-9).about(to)
+
+
+@pytest.mark.parametrize("unit", [None, Unit("add-remove")])
+def test_a_ledger_charges_a_loss_by_its_numbers(tmp_path: Path, unit: Unit | None) -> None:
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.open("survey", rho=1.0, unit=unit and Unit("replace"))
+    loss = Cheap(0.6, 0.6, 0.2 if unit else 0.6, (), unit)  # ρ of a group of two is 4 times ρ
+    ledger.spend("survey", loss=loss)
+    with pytest.raises(BudgetExceededError):
+        ledger.spend("survey", loss=loss)
+
+
+def test_a_pickled_loss_is_checked(tmp_path: Path) -> None:
+    loss = PrivacyLoss.pure(0.5)
+    forged = pickle.dumps(loss).replace(struct.pack(">d", loss.rho), struct.pack(">d", -3.0))
+    with pytest.raises(ArgumentError):
+        pickle.loads(forged)
+    assert pickle.loads(pickle.dumps(loss.about(Unit("replace")))) == loss.about(Unit("replace"))
+
+
+def test_a_unit_is_what_its_text_says() -> None:
+    class Sly(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __str__(self) -> str:
+            return self
+
+    with pytest.raises(ArgumentError):
+        Unit(Sly("zzz"), "row")  # type: ignore[arg-type]
+    person = PrivacyLoss.pure(0.1).about(Unit("replace", Sly("person")))
+    with pytest.raises(ArgumentError):
+        person.converted(Unit("replace", "row"))
+
+
+def test_the_largest_units_are_converted() -> None:
+    loss = PrivacyLoss.pure(1.0).about(Unit("replace", "row", 6 * 10**14))
+    assert loss.converted(Unit("replace", "row", 10**15)).epsilon == 2.0

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.statistic import count, histogram
+from inbounds.frames.statistic import count, histogram, mean
 from inbounds.frames.summarize import summarize
 
 PEOPLE = 1000
@@ -309,3 +309,19 @@ def test_strings_of_pandas_are_told_apart_behind_a_zero_byte() -> None:
     frame = pd.DataFrame({"who": who, "town": ["Rom", "Rom\0", "Rom "] * 2})
     assert round(sums(frame, count(), id="who", size=10)[0]) == 3
     assert np.round(sums(frame, count(), "town", id="who", size=10)).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 2**62])
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda n: pa.table({"x": pa.array([n, 3])}),
+        lambda n: pd.DataFrame({"x": pd.array([n, 3], dtype=pd.ArrowDtype(pa.int64()))}),
+        lambda n: pd.DataFrame({"x": pd.array([n, 3], dtype="Int64")}),
+        lambda n: pl.DataFrame({"x": [n, 3]}),
+    ],
+    ids=["Arrow", "Arrow in pandas", "pandas", "Polars"],
+)
+def test_a_large_integer_is_moved_into_the_bounds_in_every_engine(hold: Any, number: int) -> None:
+    result = nw.from_native(summarize(hold(number), [mean("x", 0, 10)], epsilon=1.0))
+    assert 0 <= result["value"].to_list()[0] <= 10

@@ -20,7 +20,8 @@ assert sys.executable == {sys.executable!r}
 import numpy as np, pandas as pd, polars as pl
 import inbounds as ib
 from inbounds.analysis.regimes import regimes
-from inbounds.analysis.reproduction import figure1, table1, table1_table
+from inbounds.analysis.overview import table1_table
+from inbounds.analysis.reproduction import figure1, table1
 from inbounds.frames.statistic import count, mean
 from inbounds.queries.query import Query
 warnings.simplefilter("error")

@@ -78,7 +78,11 @@ class Cost:
 
     @classmethod
     def of(cls, loss: PrivacyLoss) -> Self:
-        """Choose the pair: pure epsilon, or else the largest epsilon that is tabulated."""
+        """Choose the pair: pure epsilon, or else the largest epsilon that is tabulated.
+
+        The loss is read by its numbers: an object may be of any class, and come from a pickle.
+        """
+        loss = PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile, loss.unit)
         if math.isfinite(loss.epsilon) or not loss.profile:
             return cls(loss.epsilon, 0.0, loss)
         return cls(*loss.profile[-1], loss)

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._progress import bar
 from inbounds._table import Printed, Table
 from inbounds.analysis.choice import choose
+from inbounds.analysis.overview import audit_table, tried, verdict
 from inbounds.analysis.source import (
     Source,
-    bar,
     claim_of,
     is_own,
     pairs_of,
     plain,
     proved_epsilon,
-    tried,
 )
 from inbounds.domain import Box
 from inbounds.guarantee import check_delta
@@ -122,31 +121,10 @@ class Audit(Printed):
 
     def verdict(self) -> str:
         """Say in a sentence what was found."""
-        claim = f"ε = {self.claimed_epsilon:.6g}" + f", δ = {self.delta:g}" * (self.delta > 0)
-        found = f"ε ≥ {self.epsilon_lower:.4g} at confidence {self.confidence:.12g}"
-        if self.passed:
-            return f"Not refuted: {found}; the claim is {claim}."
-        return f"REFUTED: {found}, and the claim is {claim}."
+        return verdict(self)
 
     def _table(self) -> Table:
-        facts = [
-            ("mechanism", self.mechanism),
-            ("claimed", f"ε ≤ {self.claimed_epsilon:.10g} at δ = {self.delta:g}"),
-        ]
-        if self.certificate_epsilon is not None:
-            proved = f"pure ε ≤ {self.certificate_epsilon:.10g}, in ball arithmetic"
-            facts.append(("proved", proved))
-        fractions = (f"{count:,} of {self.trials:,}" for count in self.counts)
-        facts += [
-            ("measured", f"ε ≥ {self.epsilon_lower:.6g}, confidence {self.confidence:.12g}"),
-            ("values", " and ".join(map(_shown, self.pair))),
-            ("event", str(self.event)),
-            ("outputs in it", " and ".join(fractions)),
-            ("releases drawn", f"{self.releases:,}"),
-            *([("tried", self.tried)] if self.tried else []),
-            ("verdict", self.verdict()),
-        ]
-        return Table.of_facts("Audit", facts)
+        return audit_table(self)
 
     def __repr__(self) -> str:
         state = "passed" if self.passed else "REFUTED"
@@ -224,7 +202,7 @@ def audit(
     own = is_own(mechanism)
     explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if own else pairs[0][0].size))
     trials = (total - 2 * explored * len(pairs)) // 2
-    with bar(total, progress=progress) as advance:
+    with bar(total, "Audit", progress=progress) as advance:
         source = Source(mechanism, vectorized, entropy, advance)
         level = caution(confidence, explored, trials)
         every = not own and weights is not None  # nothing is known about where it may leak
@@ -268,7 +246,3 @@ def _whole(releases: object) -> int:
     if number > _MOST:
         raise _check.refusal("at most 10¹², or the audit takes days", releases=releases)
     return int(number)
-
-
-def _shown(value: Any) -> str:
-    return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"

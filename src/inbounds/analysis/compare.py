@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,8 @@ from inbounds.analysis.calibrate import (
     published,
     rank,
 )
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import Error, ratio
+from inbounds.analysis.overview import MIDDLE, advice, comparison_table, setting
 from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
-
-MIDDLE = "middle of the box"
-"""The row for an output that is the same whatever the data."""
 
 _CLEARLY = 0.99  # of the error of the middle: less of a difference is no use to anybody
 
@@ -110,7 +107,7 @@ class Comparison(Printed):
         >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=1000).beats_the_middle
         True
         """
-        return self._error(self.contenders[0].error) < _CLEARLY * self._error(self.baseline)
+        return self.contenders[0].error.rmse < _CLEARLY * self.baseline.rmse
 
     def reductions(self) -> dict[str, dict[str, float]]:
         """Return by how many percent the average squared error of the first is below the second."""
@@ -122,27 +119,7 @@ class Comparison(Printed):
 
     def advice(self) -> str:
         """Say in a sentence or two which mechanism to use, and by how much it is better."""
-        first, *rest = self.contenders
-        least = self._error(first.error)
-        kind = "on average" if self.people is None else f"of the mean of {self.people:,} people"
-        text = f"Least error: {first.name} (RMSE {_shown(least)} {kind}"
-        if rest:
-            gain = 100 * (1 - _ratio(least, self._error(rest[0].error)) ** 2)
-            text += f"; {gain:.1f} % less squared error than {rest[0].name}"
-        text += ")."
-        if not self.beats_the_middle:
-            text += (
-                f" Nothing here beats publishing the {MIDDLE} whatever the data, which has RMSE "
-                f"{_shown(self._error(self.baseline))} and costs no privacy: one output says next "
-                "to nothing at this guarantee."
-            )
-        if first.error.bound_mass > 0.05:
-            inside = next(c for c in self.contenders if c.error.bound_mass == 0)
-            text += (
-                f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; "
-                f"without that: {inside.name} (RMSE {_shown(self._error(inside.error))})."
-            )
-        return text
+        return advice(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary for each mechanism, and one for the middle of the box."""
@@ -150,8 +127,8 @@ class Comparison(Printed):
             (c.name, c.mechanism.scale, c.error, c.epsilon) for c in self.contenders
         ]
         entries.append((MIDDLE, None, self.baseline, 0.0))
-        entries.sort(key=lambda entry: self._error(entry[2]))
-        least = self._error(entries[0][2])
+        entries.sort(key=lambda entry: entry[2].rmse)
+        least = entries[0][2].rmse
         reductions = {c.name: c.variance_reduction for c in self.contenders}
         return [
             {"mechanism": name, "scale": scale}
@@ -163,7 +140,7 @@ class Comparison(Printed):
                 "bound_mass": error.bound_mass,
                 "true_epsilon": epsilon,
                 "variance_below_liu_percent": reductions.get(name),
-                "mse_above_best_percent": 100 * (_ratio(self._error(error), least) ** 2 - 1),
+                "mse_above_best_percent": 100 * (ratio(error.rmse, least) ** 2 - 1),
             }
             for name, scale, error, epsilon in entries
         ]
@@ -188,38 +165,11 @@ class Comparison(Printed):
             return f"rho={short(self.rho)}"
         return f"epsilon={short(self.epsilon)}, delta={short(self.delta)}"
 
-    def _error(self, error: Error) -> float:
-        """Return the error that the rows are ordered by."""
-        return error.average_rmse if error.mean_rmse is None else error.mean_rmse
-
     def _table(self) -> Table:
-        numbers = ["average_rmse", "worst_rmse", "worst_bias"]
-        headings = ["RMSE", "RMSE, worst", "bias, worst"]
-        if self.people is not None:
-            numbers, headings = ["mean_rmse", *numbers], ["RMSE of the mean", *headings]
-        headings = ["mechanism", "scale", *headings]
-        headings += ["at a bound", "true ε", "σ² below Liu", "MSE above best"]
-        cells = []
-        for row in self.rows():
-            liu, scale = row["variance_below_liu_percent"], row["scale"]
-            shown = "" if scale is None else short(scale) if np.ndim(scale) else _shown(scale)
-            cells.append(
-                (
-                    *(row["mechanism"], shown, *(_shown(row[key]) for key in numbers)),
-                    *(f"{row['bound_mass']:.1%}", f"{row['true_epsilon']:.4g}"),
-                    *("" if liu is None else f"{liu:.1f} %",),
-                    _excess(row["mse_above_best_percent"]),
-                )
-            )
-        aligned = tuple(range(1, len(headings)))
-        return Table(self._title(), tuple(headings), tuple(cells), self.advice(), aligned)
-
-    def _title(self) -> str:
-        people = "" if self.people is None else f", people={self.people}"
-        return f"{self.domain!r}, {self.sensitivity!r}, {self.guarantee}{people}"
+        return comparison_table(self)
 
     def __repr__(self) -> str:
-        return f"Comparison({self._title()}, best={self.contenders[0].name!r})"
+        return f"Comparison({setting(self)}, best={self.contenders[0].name!r})"
 
 
 @entry("compare")
@@ -288,19 +238,6 @@ def compare(
         guarantee.rho,
         people,
     )
-
-
-def _ratio(error: float, least: float) -> float:
-    """Return how many times as large an error is; none is as large as none."""
-    return error / least if least else 1.0 if error == 0 else math.inf
-
-
-def _excess(percent: float) -> str:
-    return f"{percent:.1f} %" if percent < 1000 else f"× {_shown(1 + percent / 100)}"
-
-
-def _shown(number: float) -> str:
-    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
 
 
 def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:

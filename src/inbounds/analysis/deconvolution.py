@@ -14,6 +14,7 @@ from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.analysis.mean import Readings
+from inbounds.analysis.overview import deconvolution_table
 from inbounds.analysis.stairs import Stairs
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.distribution import like
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MANY = 1 << 20
-_QUICK = 1000  # resampled columns whose intervals are shown
 Statistic = Literal["mean", "variance", "median"] | float
 
 
@@ -189,25 +189,7 @@ class Deconvolution(Printed):
         return np.array([_statistic(statistic, stairs) for stairs in drawn])
 
     def _table(self) -> Table:
-        facts = [("mechanism", repr(self.mechanism)), ("outputs read", f"{self.count:,}")]
-        for name in ("mean", "median", "variance"):
-            found = self.mean if name == "mean" else _statistic(name, self._stairs)
-            facts.append((name, f"{found:.6g}{self._shown_interval(name)}"))
-        facts += [
-            ("standard deviation", f"{self.variance**0.5:.6g}"),
-            ("cells", f"{len(self.weights)}, from {self.edges[0]:g} to {self.edges[-1]:g}"),
-            ("bootstrap", f"{len(self.replicates)} columns"),
-        ]
-        return Table.of_facts("Distribution of the true values", facts)
-
-    def _shown_interval(self, statistic: Literal["mean", "variance", "median"]) -> str:
-        """Call an interval one of 95 % only if it is."""
-        proper = statistic == "mean" and self._readings is not None
-        if not proper and not 2 <= len(self.replicates) <= _QUICK:
-            return ""
-        low, high = self.interval(statistic, 0.95)
-        what = "95 % interval" if proper else "95 % of the bootstrap, smoothing left out:"
-        return f" ({what} {low:.6g} to {high:.6g})"
+        return deconvolution_table(self, proper_mean=self._readings is not None)
 
     def __repr__(self) -> str:
         shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"

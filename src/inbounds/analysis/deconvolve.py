@@ -6,13 +6,13 @@ docs/proofs/deconvolution.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._extra import optional
+from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
 from inbounds.analysis.cells import Cells, blocks
 from inbounds.analysis.deconvolution import Deconvolution, whole
@@ -98,7 +98,7 @@ def deconvolve(
     model = _Model.of(cells, mechanism, smooth)
     best = model.fit(seen)
     draws = _resamples(seen, whole(0, _MANY, bootstrap=bootstrap), rng)
-    again = [model.fit(draw) for draw in _tracked(draws, progress)]
+    again = [model.fit(draw) for draw in tracked(list(draws), "bootstrap", progress=progress)]
     size = len(cells.edges) - 1
     return Deconvolution(
         mechanism,
@@ -160,13 +160,3 @@ def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Flo
     total = int(seen.sum())
     draws = (rng or np.random.default_rng()).multinomial(total, seen / seen.sum(), size=times)
     return draws.astype(float)
-
-
-def _tracked(draws: Floats, progress: bool) -> Iterable[Floats]:
-    if not progress:
-        return draws
-    with optional():
-        from rich.console import Console  # noqa: PLC0415 - optional
-        from rich.progress import track  # noqa: PLC0415 - optional
-
-    return track(draws, "bootstrap", console=Console(stderr=True))

@@ -33,6 +33,11 @@ class Error:
     bound_mass: float
     mean_rmse: float | None = None
 
+    @property
+    def rmse(self) -> float:
+        """The error that mechanisms are ordered by: of the mean if asked for, else the average."""
+        return self.average_rmse if self.mean_rmse is None else self.mean_rmse
+
     @classmethod
     def of_middle(cls, box: Box, people: int | None = None) -> Self:
         """Return the error of the middle of the box as the output, whatever the data.
@@ -75,6 +80,17 @@ class Error:
             bound_mass=bound_mass,
             mean_rmse=None if people is None else mean_rmse(mechanism, people),
         )
+
+
+def ratio(error: float, least: float) -> float:
+    """Return how many times as large an error is; none is as large as none.
+
+    Examples
+    --------
+    >>> ratio(3.0, 2.0), ratio(0.0, 0.0), ratio(1.0, 0.0)
+    (1.5, 1.0, inf)
+    """
+    return error / least if least else 1.0 if error == 0 else math.inf
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:

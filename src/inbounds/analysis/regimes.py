@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._extra import optional
+from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import Error
+from inbounds.analysis.overview import regimes_table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
@@ -79,15 +80,7 @@ class Regimes(Printed):
         return regimes_figure([self])
 
     def _table(self) -> Table:
-        rows = zip(self.epsilons, self.best.tolist(), strict=True)
-        return Table(
-            f"Least average RMSE at δ = {self.delta:g}, dimension {self.dimension}",
-            ("ε", *(f"{float(f'{100 * share:.2g}'):g}" for share in self.shares)),
-            tuple((f"{epsilon:.3g}", *map(_initials, names)) for epsilon, names in rows),
-            caption="Columns: sensitivity in percent of the width. "
-            "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
-            numbers=tuple(range(self.shares.size + 1)),
-        )
+        return regimes_table(self)
 
     def __repr__(self) -> str:
         rows, columns = self.epsilons.size, self.shares.size
@@ -129,15 +122,12 @@ def regimes(
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
-    for row, column in _cells(y.size, x.size, progress=progress):
+    cells = list(np.ndindex(y.size, x.size))
+    for row, column in tracked(cells, "Regimes", progress=progress):
         guarantee = Guarantee(float(y[row]), delta)
         for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
             rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
-
-
-def _initials(name: str) -> str:
-    return "".join(filter(str.isupper, name))
 
 
 def _grid(name: str, given: Iterable[float]) -> Floats:
@@ -145,14 +135,3 @@ def _grid(name: str, given: Iterable[float]) -> Floats:
     if (np.diff(points) <= 0).any():
         raise ArgumentError.must(name, "rise from each point to the next")
     return _check.frozen(points)
-
-
-def _cells(rows: int, columns: int, *, progress: bool) -> Iterator[tuple[int, int]]:
-    cells: Iterable[tuple[int, int]] = list(np.ndindex(rows, columns))
-    if progress:
-        with optional():
-            from rich.console import Console  # noqa: PLC0415 - optional
-            from rich.progress import track  # noqa: PLC0415 - optional
-
-        cells = track(cells, description="Regimes", console=Console(stderr=True))
-    yield from cells

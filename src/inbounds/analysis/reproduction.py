@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds import _check
-from inbounds._table import Table
 from inbounds._types import Floats
 from inbounds.analysis.error import Error
 from inbounds.domain import Box
@@ -97,35 +96,6 @@ def _mechanisms(epsilon: float) -> tuple[BoundedGaussian, BoundedGaussian, Bound
 
 def _square(mechanism: BoundedGaussian) -> float:
     return float(mechanism.sigma) ** 2
-
-
-def table1_table(rows: Iterable[Table1Row]) -> Table:
-    """Lay the rows out: to print, for rich, or for a notebook to show.
-
-    Examples
-    --------
-    >>> print(table1_table(table1()).title)
-    Table 1: σ² needed for ε on Box([0, 1], [10, 9])
-    """
-    headings = (
-        *("ε", "Liu", "paper", "paper below Liu", "exact, l2 ball", "exact below Liu"),
-        *("exact, per coordinate", "ε the paper's σ gives"),
-    )
-    cells = tuple(
-        (
-            f"{row.epsilon:g}",
-            f"{row.liu:.1f}",
-            f"{row.paper:.1f}",
-            f"{row.paper_below_liu:.1f} %",
-            f"{row.exact:.1f}",
-            f"{row.exact_below_liu:.1f} %",
-            f"{row.exact_per_coordinate:.1f}",
-            f"{row.paper_epsilon:.4f}",
-        )
-        for row in rows
-    )
-    title = "Table 1: σ² needed for ε on Box([0, 1], [10, 9])"
-    return Table(title, headings, cells, numbers=tuple(range(len(headings))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,21 +6,17 @@ Which pairs are tried, and why: docs/proofs/audit.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._extra import optional
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.event import Event, project
 from inbounds.numerics.neighbour import (
-    AXES,
-    RANDOM,
     Pair,
     axis_pairs,
     candidates,
@@ -162,32 +158,6 @@ def is_own(mechanism: Any) -> bool:
     return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
 
 
-def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
-    """Say in words which pairs of values an audit looked at, and for which events.
-
-    Examples
-    --------
-    >>> tried([(np.array(0.0), np.array(1.0))], own=False, chosen=True)
-    'the pair that was given; outputs below, above and near a threshold'
-    """
-    size = pairs[0][0].size
-    if chosen:
-        where = "the pair that was given"
-    else:
-        axes = min(size, AXES) if size > 1 else 0
-        usual = len(pairs) if own else len(pairs) - RANDOM - axes
-        where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
-        if not own:
-            where += f" and {RANDOM} random pairs" + " in random directions" * (size > 1)
-            where += f" and {axes} pairs that differ in one coordinate" * (size > 1)
-            where += ", the same in every audit"
-    what = "outputs"
-    if size > 1:
-        what = "weighted sums of the coordinates"
-        what += "" if own else ", by direction and by Fisher's discriminant, and coordinates alone,"
-    return f"{where}; {what} below, above and near a threshold"
-
-
 def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
     """Return the epsilon that is claimed at `delta`.
 
@@ -228,24 +198,3 @@ def plain(value: Floats) -> Any:
     (1.0, 2.0)
     """
     return tuple(value.tolist()) if value.ndim else float(value)
-
-
-@contextmanager
-def bar(total: int, *, progress: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how many releases were drawn, and shows it if asked to.
-
-    Examples
-    --------
-    >>> with bar(100, progress=False) as advance:
-    ...     advance(100)
-    """
-    if not progress:
-        yield lambda _: None
-        return
-    with optional():
-        from rich.console import Console  # noqa: PLC0415 - optional
-        from rich.progress import Progress  # noqa: PLC0415 - as above
-
-    with Progress(console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("Audit", total=total)
-        yield lambda size: shown.advance(task, size)

@@ -25,13 +25,13 @@ app = typer.Typer(
 )
 def table1(json: arguments.Json = False) -> None:
     """Print the variance that each method needs for each epsilon (Table 1)."""
-    from inbounds.analysis import reproduction  # noqa: PLC0415 - help must be quick
+    from inbounds.analysis import overview, reproduction  # noqa: PLC0415 - help must be quick
 
     rows = reproduction.table1()
     if json:
         output.show_json([_with_percents(row) for row in rows])
     else:
-        output.show(reproduction.table1_table(rows))
+        output.show(overview.table1_table(rows))
 
 
 @app.command(

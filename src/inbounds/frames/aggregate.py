@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
-from inbounds.frames.fixed_point import Table, exact_sums, with_integers
+from inbounds.frames.fixed_point import Table, exact_sums, nearest_doubles, with_integers
 from inbounds.frames.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.moment import Moment
 
@@ -47,14 +47,16 @@ def checked(
     >>> rows, len(rest)
     (2, 1)
     """
-    names = list(dict.fromkeys(numbers))
+    names, schema = list(dict.fromkeys(numbers)), table.collect_schema()
     asked = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(names)}
     for i, name in enumerate(names):
+        if schema[name].is_integer():
+            continue
         finite = nw.col(name).cast(nw.Float64()).is_finite()
         asked[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
     if person is not None:
         asked["nobody"] = nw.col(person).is_null()
-        if table.collect_schema()[person].is_float():
+        if schema[person].is_float():
             finite = nw.col(person).cast(nw.Float64()).is_finite()
             asked["no number"] = ~finite & ~nw.col(person).is_null()
     counts = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in asked.items()]
@@ -63,7 +65,7 @@ def checked(
         if found[f"null{i}"] and nulls == "error":
             hint = 'Hint: nulls="skip" leaves such rows out.'
             raise ArgumentError(f"column {called(name)!r} must have no nulls.\n{hint}")
-        if found[f"infinite{i}"]:
+        if found.get(f"infinite{i}"):
             raise _not_finite(called(name))
     if person is not None and found["nobody"]:
         raise ArgumentError(
@@ -170,10 +172,12 @@ def _picked(
     used = dict.fromkeys(one.column for one in moments if one.column)
     columns = {name: f"x{i}" for i, name in enumerate(used)}
     picked = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
-    picked += [without_signed_zero(name).alias(new) for name, new in columns.items()]
+    picked += [nw.col(name).alias(new) for name, new in columns.items()]
     if person is not None:
         picked.append(nw.col(person).alias("person"))
     table = table.select(*picked) if picked else table
+    table = nearest_doubles(table, list(columns.values()))
+    table = table.with_columns(without_signed_zero(name) for name in columns.values())
     table = with_plain_keys(table, listed, None if person is None else "person")
     for name in listed:
         table = table.filter(nw.col(name) > 0)

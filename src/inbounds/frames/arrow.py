@@ -102,6 +102,11 @@ def _with_sorted_categories(array: Any) -> Any:
 
 
 def _in_one_piece(table: Any) -> Any:
+    """Join the pieces of columns; runs and views, which tell where they ended, are undone."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_run_end_encoded(field.type) or str(field.type).endswith("_view"):
+            column = without_old_order(table.column(i), field.name)
+            table = table.set_column(i, field.with_type(column.type), column)
     try:
         return table.combine_chunks()
     except pa.ArrowException:

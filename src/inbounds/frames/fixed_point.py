@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from inbounds._extra import optional
 from inbounds.frames.moment import Moment
@@ -39,6 +39,38 @@ def grid_steps(lower: float, upper: float) -> int:
         return _FINEST
     whole = int(width)
     return whole << (40 - (whole - 1).bit_length())
+
+
+def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
+    """Round integers of Arrow to doubles, as other engines do; its own cast fails beyond 2⁵³.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> nearest_doubles(nw.from_native(pa.table({"x": [2**53 + 1]})), ["x"])["x"].to_list()
+    [9007199254740992.0]
+    """
+    native: Any = table.to_native()
+    if table.implementation.is_pyarrow():
+        for name in names:
+            place = native.schema.names.index(name)
+            native = native.set_column(place, name, _rounded(native.column(place)))
+    elif table.implementation.is_pandas():
+        arrays = {name: native[name].array for name in names}
+        held = {name: a for name, a in arrays.items() if hasattr(a.dtype, "pyarrow_dtype")}
+        native = native.assign(
+            **{name: type(a)(_rounded(a.__arrow_array__())) for name, a in held.items()}
+        )
+    else:
+        return table
+    return cast("Table", nw.from_native(native))
+
+
+def _rounded(values: Any) -> Any:
+    with optional():
+        import pyarrow as pa  # noqa: PLC0415 - only Arrow columns need it
+
+    return values.cast(pa.float64(), safe=False) if pa.types.is_integer(values.type) else values
 
 
 def with_integers(table: Table, one: Moment, column: str, name: str) -> tuple[Table, list[str]]:

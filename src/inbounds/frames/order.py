@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,16 @@ def permutation(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
 def category_order(categories: Sequence[Any]) -> NDArray[np.int64]:
     """Return the order in which to list categories that may be listed as they first appeared.
 
-    It is sorted or, where they cannot be compared, random.
+    It is sorted or, unless all are of one type with a total order, random.
 
     Examples
     --------
     >>> category_order(["Ulm", "Rom"]).tolist()
     [1, 0]
     """
-    try:
-        order = sorted(range(len(categories)), key=categories.__getitem__)
-    except TypeError:
+    if len(kinds := set(map(type, categories))) > 1 or not kinds <= {str, bytes, int, bool, date}:
         return permutation(len(categories))
+    order = sorted(range(len(categories)), key=categories.__getitem__)
     return np.array(order, np.int64)
 
 

@@ -94,12 +94,12 @@ def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) 
     answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(answers)
     if shuffle:
-        replaced = _with_texts_moved(replaced[permutation(len(replaced))])
-    return replaced.rechunk()  # where pieces of a column end may tell of values
+        replaced = replaced[permutation(len(replaced))]
+    return _with_texts_moved(replaced.rechunk())  # where pieces of a column end may tell of values
 
 
 def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write texts one after the other: in another order, Polars leaves them where they were."""
+    """Write texts one after the other: in another order or piece, Polars leaves them in place."""
     chosen = [name for name, kind in frame.schema.items() if _has_text(kind)]
     if not chosen:
         return frame

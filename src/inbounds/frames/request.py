@@ -120,9 +120,9 @@ def check_request(
         by=names,
         groups=keys,
         adjacency=cast("Adjacency", kind),
-        rows=_positive_integer(rows=rows),
+        rows=_check.positive_integer(rows=rows),
         person=person,
-        size=None if size is None else _positive_integer(size=size),
+        size=None if size is None else _check.positive_integer(size=size),
         nulls=cast("Nulls", _check.one_of(("error", "skip"), nulls=nulls)),
     )
     if size is None and (kind == "add-remove" or person is not None):
@@ -233,10 +233,3 @@ def _key(group: Any, *, alone: bool) -> Key:
     return tuple(
         plain(value.item() if isinstance(value, np.generic) else value) for value in values
     )
-
-
-def _positive_integer(**labelled: object) -> int:
-    ((name, value),) = labelled.items()
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ArgumentError.must_be(name, "a positive integer", got=f"{name}={value!r}")
-    return int(value)

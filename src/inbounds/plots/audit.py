@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,40 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.analysis.audit import Audit
+
 _FEWEST = 5  # answers in a bin, of either value, for a ratio to be worth drawing
 _LOOKS = (("#1f4e79", "-", "#9db8d2"), ("#c46a00", "--", "none"))
 
 
-class Audited(Protocol):
-    """What `inbounds.analysis.audit.Audit` holds, as far as it is drawn."""
-
-    @property
-    def mechanism(self) -> str: ...  # noqa: D102
-    @property
-    def epsilon_lower(self) -> float: ...  # noqa: D102
-    @property
-    def claimed_epsilon(self) -> float: ...  # noqa: D102
-    @property
-    def delta(self) -> float: ...  # noqa: D102
-    @property
-    def confidence(self) -> float: ...  # noqa: D102
-    @property
-    def passed(self) -> bool: ...  # noqa: D102
-    @property
-    def pair(self) -> tuple[Any, Any]: ...  # noqa: D102
-    @property
-    def event(self) -> Event: ...  # noqa: D102
-    @property
-    def counts(self) -> tuple[int, int]: ...  # noqa: D102
-    @property
-    def trials(self) -> int: ...  # noqa: D102
-    @property
-    def edges(self) -> tuple[float, ...]: ...  # noqa: D102
-    @property
-    def histograms(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...  # noqa: D102
-
-
-def audit_figure(audit: Audited) -> Figure:
+def audit_figure(audit: Audit) -> Figure:
     """Draw the answers to either value with the event, and below how much likelier they are.
 
     Examples
@@ -75,14 +48,14 @@ def audit_figure(audit: Audited) -> Figure:
     return figure
 
 
-def _statement(audit: Audited) -> str:
+def _statement(audit: Audit) -> str:
     claim = f"ε = {plain(audit.claimed_epsilon)}" + f", δ = {plain(audit.delta)}" * (
         audit.delta > 0
     )
     return f"ε ≥ {audit.epsilon_lower:.4g} at confidence {audit.confidence:.12g}, claimed {claim}"
 
 
-def _draw_shares(axes: Axes, audit: Audited) -> None:
+def _draw_shares(axes: Axes, audit: Audit) -> None:
     """Draw one histogram filled, the other as a dashed outline, so that they differ in grey."""
     highest = 0.0
     for value, bins, count, (colour, line, fill) in zip(
@@ -96,7 +69,7 @@ def _draw_shares(axes: Axes, audit: Audited) -> None:
     axes.set_ylim(0, 1.4 * highest)  # room for the legend
 
 
-def _draw_ratio(axes: Axes, audit: Audited) -> None:
+def _draw_ratio(axes: Axes, audit: Audit) -> None:
     """Draw how much likelier each bin is for the first value, with one standard error."""
     first, second = (np.asarray(bins, dtype=float) for bins in audit.histograms)
     kept = (first >= _FEWEST) & (second >= _FEWEST)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.domain import Box
-from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.release import Curve, draw_curves, marginal, show
 from inbounds.plots.style import blank, look_of, plain, tidy
 
@@ -16,48 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.analysis.compare import Comparison, Contender
+
 
 _NEAR = 2.0  # times the longest bar, up to which there is room for a line
 
 
-class Errors(Protocol):
-    """What `inbounds.analysis.error.Error` holds, as far as it is drawn."""
-
-    @property
-    def average_rmse(self) -> float: ...  # noqa: D102
-    @property
-    def worst_rmse(self) -> float: ...  # noqa: D102
-    @property
-    def mean_rmse(self) -> float | None: ...  # noqa: D102
-
-
-class Named(Protocol):
-    """What `inbounds.analysis.compare.Contender` holds, as far as it is drawn."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def mechanism(self) -> Mechanism: ...  # noqa: D102
-    @property
-    def error(self) -> Errors: ...  # noqa: D102
-
-
-class Compared(Protocol):
-    """What `inbounds.analysis.compare.Comparison` holds, as far as it is drawn."""
-
-    @property
-    def domain(self) -> Box: ...  # noqa: D102
-    @property
-    def guarantee(self) -> str: ...  # noqa: D102
-    @property
-    def baseline(self) -> Errors: ...  # noqa: D102
-    @property
-    def people(self) -> int | None: ...  # noqa: D102
-    @property
-    def contenders(self) -> Sequence[Named]: ...  # noqa: D102
-
-
-def comparison_figure(comparison: Compared) -> Figure:
+def comparison_figure(comparison: Comparison) -> Figure:
     """Draw average and worst RMSE, and the answers for the middle and for the lower bound.
 
     Of a box of several coordinates the first one's answers are drawn.
@@ -92,7 +55,7 @@ def comparison_figure(comparison: Compared) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, comparison: Compared) -> None:
+def _bars(axes: Axes, comparison: Comparison) -> None:
     """Draw two bars for each mechanism, the best at the top, and a line where data are no use."""
     contenders = comparison.contenders
     tidy(axes, "Error of the outputs", "RMSE, in the unit of the output", "")
@@ -125,7 +88,7 @@ def _bars(axes: Axes, comparison: Compared) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, fontsize=8.5)
 
 
-def _curves(axes: Axes, contenders: Sequence[Named], value: float) -> None:
+def _curves(axes: Axes, contenders: Sequence[Contender], value: float) -> None:
     curves = {}
     for contender in contenders:
         look = look_of(contender.name)

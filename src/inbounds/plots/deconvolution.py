@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.style import blank, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.analysis.deconvolution import Deconvolution
+
 _FEWEST_REPLICATES = 20  # for a band of 95 %
 _HEADROOM = 1.2
 
 
-class Recovered(Protocol):
-    """What `inbounds.analysis.deconvolve.Deconvolution` holds, as far as it is drawn."""
-
-    @property
-    def mechanism(self) -> Mechanism: ...  # noqa: D102
-    @property
-    def edges(self) -> Floats: ...  # noqa: D102
-    @property
-    def weights(self) -> Floats: ...  # noqa: D102
-    @property
-    def private(self) -> Floats: ...  # noqa: D102
-    @property
-    def count(self) -> int: ...  # noqa: D102
-    @property
-    def replicates(self) -> Floats: ...  # noqa: D102
-
-
-def deconvolution_figure(result: Recovered, raw: Any = None) -> Figure:
+def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
     """Draw private answers, the recovered distribution with its 95 % band, and the truth if given.
 
     Parameters
@@ -104,7 +88,7 @@ def _draw_truth(axes: Axes, raw: Any, edges: Floats) -> Floats:
     return truth
 
 
-def _name_atoms(axes: Axes, result: Recovered, cut: Any) -> None:
+def _name_atoms(axes: Axes, result: Deconvolution, cut: Any) -> None:
     """Say in words how many answers are in an end cell too high to be drawn."""
     for end, place, side in ((0, 0.02, "left"), (-1, 0.98, "right")):
         if cut[end]:

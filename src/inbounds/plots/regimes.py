@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.plots.style import blank, look_of, plain
@@ -15,31 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.analysis.regimes import Regimes
+
 _MIDDLE_RMSE = 12**-0.5  # of answering the middle of the box, in widths
 
 
-class Map(Protocol):
-    """What `inbounds.analysis.regimes.Regimes` holds."""
-
-    @property
-    def delta(self) -> float: ...  # noqa: D102
-    @property
-    def dimension(self) -> int: ...  # noqa: D102
-    @property
-    def shares(self) -> Floats: ...  # noqa: D102
-    @property
-    def epsilons(self) -> Floats: ...  # noqa: D102
-    @property
-    def names(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def rmse(self) -> Floats: ...  # noqa: D102
-    @property
-    def best(self) -> NDArray[Any]: ...  # noqa: D102
-    @property
-    def margin(self) -> Floats: ...  # noqa: D102
-
-
-def regimes_figure(maps: Sequence[Map]) -> Figure:
+def regimes_figure(maps: Sequence[Regimes]) -> Figure:
     """Draw one map for each, two in a row.
 
     A cell's shade is the mechanism with the least average RMSE; its number, by how many percent
@@ -64,7 +44,7 @@ def regimes_figure(maps: Sequence[Map]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, one: Map) -> None:
+def _draw(axes: Axes, one: Regimes) -> None:
     from matplotlib.colors import to_rgb  # noqa: PLC0415 - optional
 
     fills = np.array([[to_rgb(look_of(str(name)).fill) for name in row] for row in one.best])
@@ -80,7 +60,7 @@ def _draw(axes: Axes, one: Map) -> None:
     axes.set_ylabel("privacy budget ε")
 
 
-def _write_margins(axes: Axes, one: Map, fills: Floats) -> None:
+def _write_margins(axes: Axes, one: Regimes, fills: Floats) -> None:
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - optional
 
     for (row, column), margin in np.ndenumerate(one.margin):
@@ -97,14 +77,14 @@ def _write_margins(axes: Axes, one: Map, fills: Floats) -> None:
         text.set_path_effects([withStroke(linewidth=2, foreground=tuple(fill))])
 
 
-def _log_ratio_of_truncated(one: Map) -> Floats:
+def _log_ratio_of_truncated(one: Regimes) -> Floats:
     gaussian, laplace = (
         one.rmse[one.names.index(name)] for name in ("BoundedGaussian", "BoundedLaplace")
     )
     return np.asarray(np.log(gaussian / laplace))
 
 
-def _title(one: Map, truncated: Floats) -> str:
+def _title(one: Regimes, truncated: Floats) -> str:
     coordinates = "coordinate" if one.dimension == 1 else "coordinates together"
     notes = [
         f"no {name} at this guarantee"
@@ -127,7 +107,7 @@ def _edges(points: Floats) -> Floats:
     return np.asarray(np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]]))
 
 
-def _line(axes: Axes, one: Map, level: Floats, style: str, width: float) -> None:
+def _line(axes: Axes, one: Regimes, level: Floats, style: str, width: float) -> None:
     """Draw where `level` is zero, black with a white rim so that it shows on every shade."""
     if min(level.shape) < 2 or not level.min() < 0 < level.max():
         return
@@ -143,7 +123,7 @@ def _line(axes: Axes, one: Map, level: Floats, style: str, width: float) -> None
         )
 
 
-def _legend(figure: Figure, maps: Sequence[Map]) -> None:
+def _legend(figure: Figure, maps: Sequence[Regimes]) -> None:
     from matplotlib.lines import Line2D  # noqa: PLC0415 - optional
     from matplotlib.patches import Patch  # noqa: PLC0415 - optional
 

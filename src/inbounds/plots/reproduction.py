@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from inbounds._types import Floats
 from inbounds.plots.style import blank, look_of, tidy
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.analysis.reproduction import Figure1
+
 _METHODS = {
     "Liu": look_of("BoundedGaussian (Liu)"),
     "Chen and Hale": look_of("BoundedGaussian (paper)"),
@@ -18,36 +20,7 @@ _METHODS = {
 }
 
 
-class Data(Protocol):
-    """What `inbounds.analysis.reproduction.Figure1` holds."""
-
-    @property
-    def epsilons(self) -> Floats: ...  # noqa: D102
-    @property
-    def liu(self) -> Floats: ...  # noqa: D102
-    @property
-    def paper(self) -> Floats: ...  # noqa: D102
-    @property
-    def exact(self) -> Floats: ...  # noqa: D102
-    @property
-    def liu_rmse(self) -> Floats: ...  # noqa: D102
-    @property
-    def paper_rmse(self) -> Floats: ...  # noqa: D102
-    @property
-    def exact_rmse(self) -> Floats: ...  # noqa: D102
-    @property
-    def middle_rmse(self) -> float: ...  # noqa: D102
-    @property
-    def paper_below_liu(self) -> Floats: ...  # noqa: D102
-    @property
-    def exact_below_liu(self) -> Floats: ...  # noqa: D102
-    @property
-    def paper_rmse_below_liu(self) -> Floats: ...  # noqa: D102
-    @property
-    def exact_rmse_below_liu(self) -> Floats: ...  # noqa: D102
-
-
-def figure1_figure(data: Data) -> Figure:
+def figure1_figure(data: Figure1) -> Figure:
     """Draw sigma² beside the RMSE of the answers, each with the percent reduction against Liu.
 
     Examples

@@ -8,7 +8,8 @@ from rich.console import Console
 from scipy.special import ndtr
 from scipy.stats import truncnorm
 
-from inbounds.analysis.reproduction import EPSILONS, Table1Row, figure1, table1, table1_table
+from inbounds.analysis.overview import table1_table
+from inbounds.analysis.reproduction import EPSILONS, Table1Row, figure1, table1
 
 # Liu, paper, exact: σ² with one decimal.
 PUBLISHED_AND_EXACT = [
