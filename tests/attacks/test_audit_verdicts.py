@@ -85,3 +85,19 @@ def test_a_result_is_a_verdict(tmp_path, monkeypatch, output, code) -> None:
     _, result = audited(tmp_path, monkeypatch, f"def f(value): return {output}\n")
     assert result.exit_code == code
     assert ("REFUTED" if code else "Not refuted") in result.stdout
+
+
+@pytest.mark.parametrize("code", [0, 3])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "class E(Exception):\n    __class__ = property(lambda self: sys.exit({code}))\n",
+        "class T(type):\n    __name__ = property(lambda kind: sys.exit({code}))\n"
+        "class E(Exception, metaclass=T):\n    pass\n",
+    ],
+    ids=["by its class", "by its name"],
+)
+def test_an_error_gives_no_verdict_when_it_is_looked_at(tmp_path, monkeypatch, kind, code) -> None:
+    text = f"import sys\n{kind.format(code=code)}def f(value):\n    raise E\n"
+    _, result = audited(tmp_path, monkeypatch, text)
+    assert result.exit_code == 1

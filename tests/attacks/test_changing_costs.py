@@ -3,6 +3,8 @@
 import math
 import pickle
 import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -235,3 +237,23 @@ def test_a_unit_is_what_its_text_says() -> None:
 def test_the_largest_units_are_converted() -> None:
     loss = PrivacyLoss.pure(1.0).about(Unit("replace", "row", 6 * 10**14))
     assert loss.converted(Unit("replace", "row", 10**15)).epsilon == 2.0
+
+
+@dataclass(frozen=True)
+class FrozenAround:
+    """Frozen itself, but not what it holds."""
+
+    state: list[float]
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss.pure(self.state[0])
+
+
+def test_what_a_frozen_object_holds_may_change_between_two_releases() -> None:
+    def session() -> Iterator[FrozenAround]:
+        mechanism = FrozenAround([0.1])
+        yield mechanism
+        mechanism.state[0] = 10.0
+        yield mechanism
+
+    assert ib.compose(session()).pure >= 10.1

@@ -215,7 +215,7 @@ def compose(
         if type(many) is not int or not 1 <= many <= _MOST:
             requirement = "used a whole number of times from 1 to 10¹⁵"
             raise ArgumentError.must_be("releases", requirement, got=_check.quoted(many))
-        if id(what) not in asked or not _is_frozen(type(what)):
+        if id(what) not in asked or not _is_ours(type(what)):
             asked[id(what)] = what, _loss_of(what)
         _, loss = asked[id(what)]
         counts[loss] += many
@@ -235,10 +235,9 @@ def _in_one_unit(counts: Counter[PrivacyLoss], wanted: Unit | None) -> Compositi
     return Composition(tuple(converted.items()), wanted)
 
 
-def _is_frozen(kind: type) -> bool:
+def _is_ours(kind: type) -> bool:
     """Whether objects of just this class cannot change, so that each is asked once for its loss."""
-    parameters = vars(kind).get("__dataclass_params__")
-    return bool(getattr(parameters, "frozen", False))
+    return kind.__module__.startswith("inbounds.")
 
 
 def _loss_of(what: Release) -> PrivacyLoss:

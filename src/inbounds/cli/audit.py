@@ -112,7 +112,10 @@ def audit(
         for name in (name for name, given in options.items() if given is not None):
             raise UsageError(f"--{name} must not be given with --function.")
         result = _tested(function, test)
-    _report(result, json=json, plot=plot)
+    try:
+        _report(result, json=json, plot=plot)
+    except SystemExit:  # of a timer that foreign code has set
+        raise InputError("the audit was ended from outside. Nothing was found out.") from None
 
 
 def load(name: str) -> Any:
@@ -147,9 +150,17 @@ def _tested(function: str, test: Callable[[Any], Audit]) -> Audit:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the code of a SystemExit would be a verdict
+        raise _looked_at(error, function, loaded=loaded) from None
+
+
+def _looked_at(error: BaseException, function: str, *, loaded: bool) -> Exception:
+    """Return what to say of an error. To look at a foreign one may run foreign code again."""
+    try:
         if isinstance(error, ModuleNotFoundError) and error.name and not loaded:
-            raise
-        raise _failure(error, function) from None
+            return error
+        return _failure(error, function)
+    except BaseException:
+        return InputError(f"--function failed. Nothing was found out about {function}.")
 
 
 def _failure(error: BaseException, function: str) -> Exception:

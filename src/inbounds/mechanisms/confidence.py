@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.numerics import ball
+from inbounds.sampling.grid import Grid
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
@@ -60,8 +62,20 @@ def _rounding(mechanism: Mechanism, outputs: Floats) -> Floats:
     box, sampler = mechanism.domain, mechanism.sampler()
     grids = [sampler.grid(j) for j in range(box.dimension)]
     shape = np.shape(box.lower)
-    half = np.reshape([float(grid.spacing) / 2 for grid in grids], shape)
+    half = np.reshape([float(grid.spacing) / 2 + _drift(grid) for grid in grids], shape)
     last = np.reshape([float(grid.points(grid.intervals)) for grid in grids], shape)
     margin = np.where(outputs >= last, np.maximum(half, box.upper - last), half)
     ulps = 2.0**-51 * np.maximum(np.abs(box.lower), np.abs(box.upper))
     return np.asarray(margin * _WIDER + ulps)
+
+
+def _drift(grid: Grid) -> float:
+    """Return how far the number that is written may be from its exact place on the grid.
+
+    Where the width is nearly a whole number of steps, places fill the width and numbers are whole
+    steps, but for the last, which is the bound.
+    """
+    if grid.step is None or not grid.reaches_upper:
+        return 0.0
+    width = ball.exact(grid.upper) - ball.exact(grid.lower)
+    return abs(float(ball.exact(grid.step) * grid.intervals - width))

@@ -95,3 +95,19 @@ def test_intervals_of_a_box_are_those_of_its_coordinates():
     low, high = m.confidence(np.array([[0.3, -0.2], [0.9, 0.4]]), 0.95)
     assert low[:, 1] == pytest.approx(low[:, 0] - 0.5)
     assert high[:, 1] == pytest.approx(high[:, 0] - 0.5)
+
+
+@pytest.mark.parametrize(
+    ("box", "value"),
+    [
+        (ib.Box(0, 1e6 - 0.0009, step=1), 999990.4992),
+        (ib.Box(0, 5e5 + 0.00045, step=0.5), 499999.7501),
+    ],
+    ids=["fewer", "more"],
+)
+def test_a_width_of_nearly_whole_steps_is_allowed_for(box, value):
+    """Numbers are whole steps, though what is rounded to them is cut a little beside."""
+    mechanism = ib.BoundedGaussian(box, 1.0, sigma=1e-5)
+    outputs = np.array([mechanism.release(value) for _ in range(100)])
+    low, high = mechanism.confidence(outputs, 0.95)
+    assert ((low <= value) & (value <= high)).mean() > 0.8
