@@ -248,6 +248,9 @@ UNSHUFFLED = {
     "Polars bytes": pl.DataFrame({"age": AGES, "name": [name.encode() for name in NAMES]}),
     "Polars lists": pl.DataFrame({"age": AGES, "name": [[name] for name in NAMES]}),
     "Polars structs": pl.DataFrame({"age": AGES, "name": [{"x": name} for name in NAMES]}),
+    "Polars extension": pl.DataFrame(
+        {"age": AGES, "name": pl.Series(NAMES).ext.to(pl.Extension("of.text", pl.String()))}
+    ),
     "Arrow dictionary in a struct": dictionary_in_a_struct(),
     "Arrow views": pa.table({"age": AGES, "name": pa.array(NAMES, pa.string_view())}),
     "pandas dictionary": arrow_in_pandas(pa.array(NAMES).dictionary_encode()),

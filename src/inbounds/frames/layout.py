@@ -24,6 +24,13 @@ _FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core 
 _MOST_OF_TEXT = 1 << 16  # rows in a batch with cells of any length
 _CELLS = 1 << 22  # in a batch
 _PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+_BUILT = (
+    pa.types.is_struct,
+    pa.types.is_map,
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+)
 _MANY_LAYOUTS = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -100,10 +107,10 @@ def joined(arrays: list[Any], field: Any) -> Any:
 def _cleaned(array: Any) -> Any:
     """Return an array with nothing left below a null struct, however deep: `take` keeps that."""
     kind = array.type
+    if not _can_be_cleaned(kind):
+        return array
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, _cleaned(array.storage))
-    if not kind.num_fields or pa.types.is_union(kind):
-        return array
     nulls = array.is_null()
     if pa.types.is_struct(kind):
         children = [_cleaned(_taken(child)) for child in array.flatten()]
@@ -115,6 +122,16 @@ def _cleaned(array: Any) -> Any:
     if pa.types.is_fixed_size_list(kind):
         return pa.FixedSizeListArray.from_arrays(values, type=kind, mask=nulls)
     return type(array).from_arrays(array.offsets, values, type=kind, mask=nulls)
+
+
+def _can_be_cleaned(kind: Any) -> bool:
+    """Say whether a type is nested, and of those that Arrow can take apart and build again."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _can_be_cleaned(kind.storage_type)
+    if not any(is_kind(kind) for is_kind in _BUILT) or getattr(kind, "list_size", 1) == 0:
+        return False
+    inner = (kind.field(i).type for i in range(kind.num_fields))
+    return all(not part.num_fields or _can_be_cleaned(part) for part in inner)
 
 
 def _taken(array: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inbounds._extra import optional
+from inbounds.errors import ArgumentTypeError
 from inbounds.frames.column import Column, locate, number_type
 from inbounds.frames.order import permutation, warn_if_sorted
 
@@ -104,14 +105,27 @@ def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
     if not chosen:
         return frame
     file = io.BytesIO()
-    frame.select(chosen).write_ipc(file, compat_level=pl.CompatLevel.oldest())
-    file.seek(0)
-    return frame.with_columns(pl.read_ipc(file))
+    try:
+        frame.select(chosen).write_ipc(file, compat_level=pl.CompatLevel.oldest())
+        file.seek(0)
+        written = pl.read_ipc(file)
+    except Exception:  # whose message may show a value
+        written = None
+    if written is None or written.schema != frame.select(chosen).schema:
+        raise ArgumentTypeError(
+            f"columns {chosen} must be of types that Polars can write to a file.\n"
+            "Hint: cast them to String or Binary first."
+        )
+    return frame.with_columns(written)
 
 
 def _has_text(kind: Any) -> bool:
     if isinstance(kind, pl.Struct):
         return any(_has_text(field.dtype) for field in kind.fields)
+    if isinstance(kind, pl.Array) and 0 in kind.shape:
+        return False
     if isinstance(kind, pl.List | pl.Array):
         return _has_text(kind.inner)
+    if hasattr(kind, "ext_storage"):  # an extension type of Polars 2
+        return _has_text(kind.ext_storage())
     return isinstance(kind, pl.String | pl.Binary)

@@ -91,3 +91,25 @@ def test_nothing_is_left_below_a_null_struct(array):
     held = b"".join(bytes(buffer) for buffer in clean.buffers() if buffer is not None)
     assert (7).to_bytes(8, "little") not in held
     assert (8).to_bytes(8, "little") in held
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([[], []], pa.list_(pa.int64(), 0)),
+        pa.array([[1], None], pa.list_view(pa.int64())),
+        pa.array([{"x": [1]}, None], pa.struct([("x", pa.list_view(pa.int64()))])),
+        pa.StructArray.from_arrays(
+            [
+                pa.UnionArray.from_sparse(
+                    pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]
+                )
+            ],
+            ["u"],
+        ),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_what_arrow_cannot_build_again_is_passed_on(array):
+    """A list of no width and a union below a struct end the process if they are tried."""
+    assert joined([array], pa.field("s", array.type)).to_pylist() == array.to_pylist()
