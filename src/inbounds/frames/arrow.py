@@ -87,10 +87,20 @@ def sortable(values: Any, name: str) -> Any:
     ['Rom', 'Ulm']
     """
     kind = values.type
-    if pa.types.is_dictionary(kind) and not kind.ordered:
+    if not pa.types.is_dictionary(kind) or kind.ordered:
+        return without_old_order(values, name)
+    try:
+        if kind.value_type.num_fields:  # which may hold dictionaries itself
+            decoded = [chunk.dictionary_decode() for chunk in values.chunks]
+            return without_old_order(pa.chunked_array(decoded, kind.value_type), name)
         chunks = [_with_sorted_categories(chunk) for chunk in values.chunks]
         return pa.chunked_array(chunks, kind)
-    return without_old_order(values, name)
+    except (pa.ArrowException, ArithmeticError, ValueError):  # whose messages may show a value
+        pass
+    raise ArgumentTypeError(
+        f"column {name!r} must have categories that can be sorted.\n"
+        "Hint: cast it to a plain type first."
+    )
 
 
 def _with_sorted_categories(array: Any) -> Any:
