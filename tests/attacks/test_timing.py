@@ -65,7 +65,7 @@ def accuracy(
     """
     seconds = np.random.default_rng().integers(0, 2, train + test)
     values, times = np.full(size, pair[0]), np.empty(seconds.size)
-    for _ in range(20):
+    for _ in range(500):  # in its first second a process tells a little more: docs/threat-model.md
         release(values)
     for i, second in enumerate(seconds.tolist()):
         values[:] = pair[second]
