@@ -12,8 +12,10 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 Rebuild = Callable[[Any], Any]
 
 
-def open_column(values: Any) -> tuple[Any, Rebuild] | None:
-    """Return the numbers in a column and what makes such a column of answers, or None.
+def open_column(values: Any, name: str = "values") -> tuple[Any, Rebuild] | None:
+    """Return the numbers in a column and what makes such a column of outputs, or None.
+
+    Errors call it by `name`.
 
     Examples
     --------
@@ -25,18 +27,20 @@ def open_column(values: Any) -> tuple[Any, Rebuild] | None:
     True
     """
     if _is_a("pandas", ("Series",), values):
-        _refuse_nulls(bool(values.isna().any()))
+        _refuse_nulls(name, bool(values.isna().any()))
         kind, labels = type(values), {"index": values.index, "name": values.name}
-        return _numbers(values), lambda answers: kind(answers, **labels)
+        return _numbers(name, values), lambda outputs: kind(outputs, **labels)
     if _is_a("polars", ("Series",), values):
-        _refuse_nulls(values.null_count() > 0)
-        return _numbers(values), lambda answers: type(values)(values.name, answers)
+        _refuse_nulls(name, values.null_count() > 0)
+        return _numbers(name, values), lambda outputs: type(values)(values.name, outputs)
     if _is_a("pyarrow", ("Array", "ChunkedArray"), values):
-        _refuse_nulls(values.null_count > 0)
+        _refuse_nulls(name, values.null_count > 0)
         arrow = sys.modules["pyarrow"]
         if isinstance(values, arrow.ChunkedArray):
-            return _numbers(values), lambda answers: arrow.chunked_array([arrow.array(answers)])
-        return _numbers(values, zero_copy_only=False), arrow.array
+            return _numbers(name, values), lambda outputs: arrow.chunked_array(
+                [arrow.array(outputs)]
+            )
+        return _numbers(name, values, zero_copy_only=False), arrow.array
     return None
 
 
@@ -46,18 +50,16 @@ def _is_a(package: str, kinds: tuple[str, ...], values: object) -> bool:
     return isinstance(values, classes)
 
 
-def _numbers(values: Any, **options: Any) -> Any:
+def _numbers(name: str, values: Any, **options: Any) -> Any:
     """Return what a column holds as an array; what cannot be one is refused by its type."""
     try:
         return values.to_numpy(**options)
     except Exception:  # whose message may hold values
         failed = type(values).__name__
-    raise ArgumentTypeError.must_be(
-        "values", "a column of real numbers", got=f"a {failed} of others"
-    )
+    raise ArgumentTypeError.must_be(name, "a column of real numbers", got=f"a {failed} of others")
 
 
-def _refuse_nulls(found: bool) -> None:
+def _refuse_nulls(name: str, found: bool) -> None:
     if found:
         hint = "privatize takes them in frames."
-        raise ArgumentError.must("values", "have no nulls", hint=hint)
+        raise ArgumentError.must(name, "have no nulls", hint=hint)

@@ -119,3 +119,20 @@ def test_a_group_the_result_cannot_hold_costs_nothing(tmp_path: Path) -> None:
             dataset="d",
         )
     assert ledger.remaining("d").epsilon == 5.0
+
+
+class Talkative:
+    """A value that tells itself when it is copied."""
+
+    def __reduce__(self) -> str:
+        raise RuntimeError("secret-4711")
+
+
+def test_a_column_that_cannot_be_copied_leaves_nothing_of_its_error() -> None:
+    """Categories are copied through a pickle, which runs the code of their values."""
+    words = pd.Categorical.from_codes([0, 0], categories=pd.Index([Talkative()], dtype=object))
+    frame = pd.DataFrame({"age": [17.0, 41.0], "who": words})
+    mechanism = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+    with pytest.raises(ib.ArgumentTypeError, match="'who'") as caught:
+        ib.privatize(frame, {"age": mechanism})
+    assert caught.value.__context__ is caught.value.__cause__ is None

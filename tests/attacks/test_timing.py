@@ -91,9 +91,9 @@ def best_threshold(times: Floats, halves: NDArray[np.int64]) -> tuple[float, boo
 
 @pytest.mark.usefixtures("quiet")
 def test_the_clock_tells_the_value_behind_naive_rejection() -> None:
-    """Power of the test below. Chance would pass with a probability below 1e-60."""
+    """Power of the test below: ten standard deviations of 400 fair coins, chance below 1e-23."""
     generator = np.random.default_rng()
-    assert accuracy(lambda values: naive.by_rejection(values, 0.1, generator), 300, 400) >= 0.9
+    assert accuracy(lambda values: naive.by_rejection(values, 0.1, generator), 300, 400) >= 0.75
 
 
 @pytest.mark.usefixtures("quiet")

@@ -191,7 +191,7 @@ class Ledger:
             raise ArgumentTypeError.must_be(
                 "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
             )
-        column = open_column(value) if mechanism.domain.is_interval else None
+        column = open_column(value, "value") if mechanism.domain.is_interval else None
         given = _check.private_array(value=column[0] if column else value)
         mechanism.domain.check_shape(given, "value")
         if given.size == 0:

@@ -1,4 +1,4 @@
-"""Which mechanism errs least, over shares of the range that may change and budgets."""
+"""Which mechanism has the lowest error, over shares of the range that may change and budgets."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Regimes(Printed):
 
     @property
     def best(self) -> NDArray[Any]:
-        """The name of the mechanism that errs least, by epsilon and share."""
+        """The name of the mechanism with the lowest error, by epsilon and share."""
         return np.asarray(np.asarray(self.names)[self.rmse.argmin(axis=0)])
 
     @property
     def best_truncated(self) -> NDArray[Any]:
-        """The name of the one that errs least among those that never pile up at a bound."""
+        """The name of the one with the lowest error among those that never pile up at a bound."""
         truncated = [name.startswith("Bounded") for name in self.names]
         names = np.asarray(self.names)[truncated]
         return np.asarray(names[self.rmse[truncated].argmin(axis=0)])

@@ -1,4 +1,4 @@
-"""``inbounds regimes``: which mechanism errs least where."""
+"""``inbounds regimes``: which mechanism has the lowest error where."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def regimes(
     json: arguments.Json = False,
     plot: arguments.Plot = None,
 ) -> None:
-    """Map which mechanism errs least, by epsilon and the share of the range that may change."""
+    """Map which mechanism has the lowest error, by epsilon and how much of the range may change."""
     from inbounds.analysis import regimes as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.regimes(

@@ -68,13 +68,15 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
         bare = np.empty(values.shape, bare_dtype(values.dtype))
         bare[...] = values  # a copy by numpy.array would keep the metadata
         return bare
-    file = io.BytesIO()
+    file, copy = io.BytesIO(), None
     try:
         _BarePickler(file, sort=sort).dump(array)
         file.seek(0)
         copy = pickle.load(file)
     except Exception:  # whatever the classes of the values raise, with a message that may show them
-        raise ArgumentTypeError(f"column or index {name!r} must be of a type to copy.") from None
+        pass
+    if copy is None:  # raised here, so that the other error is not its context
+        raise ArgumentTypeError(f"column or index {name!r} must be of a type to copy.")
     if sort and isinstance(copy, pd.Categorical) and not copy.ordered:
         order = category_order(copy.categories.tolist())
         copy = copy.reorder_categories(copy.categories.take(order))

@@ -1,4 +1,4 @@
-"""Maps of which mechanism errs least."""
+"""Maps of which mechanism has the lowest error."""
 
 from __future__ import annotations
 

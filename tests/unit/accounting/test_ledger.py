@@ -82,6 +82,12 @@ def test_a_column_comes_back_as_one(ledger: Ledger, kind: type) -> None:
     assert ledger.records("survey")[0]["releases"] == 2
 
 
+def test_a_column_with_nulls_is_refused_by_the_name_of_the_argument(ledger: Ledger) -> None:
+    with pytest.raises(ArgumentError, match=r"^value must have no nulls"):
+        ledger.release(TENTH, pd.Series([3.0, None]), dataset="survey")
+    assert ledger.remaining("survey") == Amount(epsilon=3.0)
+
+
 def test_a_column_that_cannot_be_rebuilt_is_not_charged(ledger: Ledger) -> None:
     class Fragile(pd.Series):  # type: ignore[misc]
         made = 0

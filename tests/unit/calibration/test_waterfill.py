@@ -102,11 +102,14 @@ def random_problem(seed: int) -> tuple[Coordinates, np.ndarray, Any]:
     return Coordinates(width, np.minimum(cap, radius), count, order, radius), sigma, of
 
 
-@pytest.mark.parametrize("seed", range(36))
+def norm_binds(seed: int) -> bool:
+    at, _, _ = random_problem(seed)
+    return norm(at, at.cap) > at.radius
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(36) if norm_binds(seed)])
 def test_no_general_solver_finds_a_worse_change(seed: int) -> None:
     at, sigma, of = random_problem(seed)
-    if norm(at, at.cap) <= at.radius:
-        pytest.skip("the norm does not bind")
     worst = worst_change(at, sigma, of=of)
     reached = value(of, at, sigma, worst.change)
     best = by_slsqp(of, at, sigma)

@@ -79,3 +79,10 @@ def test_reflecting_the_box_reflects_the_law(kind: Any) -> None:
     mirrored = mirror.mass_at_bounds(-values)
     assert mirrored[0].tolist() == high.tolist()
     assert mirrored[1].tolist() == low.tolist()
+
+
+def test_the_old_name_of_output_interval_works_and_says_so():
+    mechanism = BoundedGaussian(Box(0, 1), 0.1, sigma=0.1)
+    with pytest.warns(DeprecationWarning, match="output_interval"):
+        old = mechanism.interval(0.5, 0.95)
+    assert old == mechanism.output_interval(0.5, 0.95)
