@@ -19,7 +19,7 @@ from rich.table import Table
 
 import inbounds as ib
 from benchmarks.timing import Timing, judged, new_table, race
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 
 AIM = 0.5
 

@@ -24,9 +24,9 @@ from rich.table import Table
 
 import inbounds as ib
 from benchmarks.timing import Timing, judged, new_table, race
-from inbounds.frames import file
-from inbounds.frames.arrow import privatize_frame
-from inbounds.frames.column import Column
+from inbounds.frames.local import file
+from inbounds.frames.local.arrow_frame import privatize_frame
+from inbounds.frames.local.column import Column
 
 AIM = 0.5
 MEMORY_AIM = 1 << 30

@@ -21,7 +21,7 @@ from inbounds.analysis.overview import table1_table
 from inbounds.analysis.reproduction import figure1, table1
 from inbounds.data import load_anes96
 from inbounds.frames import count, mean
-from inbounds.plots.release import release_figure
+from inbounds.plots import release_figure
 
 
 def main(folder: Path) -> None:

@@ -6,8 +6,9 @@
 True
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from inbounds._lazy import loader
 
 if TYPE_CHECKING:
     from inbounds import frames as frames
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from inbounds import queries as queries
     from inbounds.accounting.composition import Composition, compose
     from inbounds.accounting.ledger import Ledger
-    from inbounds.analysis.audit import Audit, audit
     from inbounds.analysis.calibrate import calibrate
     from inbounds.analysis.compare import Comparison, compare
-    from inbounds.analysis.deconvolve import Deconvolution, deconvolve
+    from inbounds.analysis.regimes import Regimes, regimes
+    from inbounds.auditing.audit import Audit, audit
     from inbounds.calibration.certificate import Certificate
     from inbounds.domain import Box
     from inbounds.errors import (
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
         RowOrderWarning,
         WeakGuaranteeWarning,
     )
-    from inbounds.frames.privatize import privatize
-    from inbounds.frames.summarize import summarize
+    from inbounds.frames.central.summarize import summarize
+    from inbounds.frames.local.privatize import privatize
     from inbounds.loss import PrivacyLoss
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+    from inbounds.recovery.deconvolve import Deconvolution, deconvolve
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
     from inbounds.unit import Unit
 
@@ -68,6 +70,7 @@ __all__ = [
     "MissingPackageError",
     "PerCoordinate",
     "PrivacyLoss",
+    "Regimes",
     "RowOrderWarning",
     "Unit",
     "WeakGuaranteeWarning",
@@ -77,16 +80,18 @@ __all__ = [
     "compose",
     "deconvolve",
     "privatize",
+    "regimes",
     "summarize",
 ]
 
 _HOMES = {
     "inbounds.accounting.composition": ("Composition", "compose"),
     "inbounds.accounting.ledger": ("Ledger",),
-    "inbounds.analysis.audit": ("Audit", "audit"),
+    "inbounds.auditing.audit": ("Audit", "audit"),
     "inbounds.analysis.calibrate": ("calibrate",),
     "inbounds.analysis.compare": ("Comparison", "compare"),
-    "inbounds.analysis.deconvolve": ("Deconvolution", "deconvolve"),
+    "inbounds.analysis.regimes": ("Regimes", "regimes"),
+    "inbounds.recovery.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (
@@ -100,31 +105,24 @@ _HOMES = {
         "RowOrderWarning",
         "WeakGuaranteeWarning",
     ),
-    "inbounds.frames.privatize": ("privatize",),
-    "inbounds.frames.summarize": ("summarize",),
+    "inbounds.frames.local.privatize": ("privatize",),
+    "inbounds.frames.central.summarize": ("summarize",),
     "inbounds.loss": ("PrivacyLoss",),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
+    "inbounds.frames": (),
+    "inbounds.plots": (),
+    "inbounds.queries": (),
     "inbounds.unit": ("Unit",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_PACKAGES = ("frames", "plots", "queries")
 
 
 if not TYPE_CHECKING:  # where it would give every misspelt name a type
-
-    def __getattr__(name: str) -> object:
-        """Load a public name from its module at first use, so that importing stays cheap."""
-        if name in _PACKAGES:
-            return importlib.import_module(f"inbounds.{name}")
-        if name not in _HOME_OF:
-            raise AttributeError(f"module 'inbounds' has no attribute {name!r}")
-        value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
-        return value
+    __getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return sorted({*globals(), *__all__, "frames", "plots", "queries"})

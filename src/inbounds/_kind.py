@@ -164,3 +164,14 @@ def _plain_name(kind: type) -> str:
 
 def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def kind_of(given: object) -> str:
+    """Name a type without its details: a list of categories or a fill value may be private.
+
+    Examples
+    --------
+    >>> kind_of("Enum(categories=['77'])")
+    'Enum'
+    """
+    return re.split(r"[^\w ]", str(given), maxsplit=1)[0].strip() or type(given).__name__

@@ -23,6 +23,8 @@ SMALLEST_SHARE = 2.0**-250
 SMALLEST_RADIUS = 2.0**-120
 """The same for a norm and the largest width, so that squares stay normal numbers."""
 
+_HALVINGS = 60
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
@@ -57,6 +59,24 @@ class Reach:
         free = int(np.argmax(level <= caps))
         total = float(caps[:free].sum() + level[free] * many[free])
         return min(most, total * (1 + 2.0**-45 + caps.size * 2.0**-52))  # the sum runs along m
+
+    def along(self, direction: Floats) -> Floats:
+        """Return the largest difference along a direction, cut at the caps.
+
+        Examples
+        --------
+        >>> widths = np.array([3.0, 1.0])
+        >>> L1(2).within(widths).along(widths).round(6).tolist()
+        [1.5, 0.5]
+        """
+        if self.order is None:
+            return self.caps
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            size = np.linalg.norm(np.minimum(self.caps, middle * direction), self.order)
+            low, high = (middle, high) if size <= self.radius else (low, middle)
+        return np.minimum(self.caps, low * direction)
 
 
 class Sensitivity:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import inbounds as ib
-from inbounds.analysis.audit import Audit, audit
+from inbounds.auditing.audit import Audit, audit
 
 Array = NDArray[np.float64]
 RNG = np.random.default_rng(40)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.statistic import count, histogram
+from inbounds.frames.central.statistic import count, histogram
 
 from .test_engine_equality import sums
 

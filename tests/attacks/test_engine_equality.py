@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.statistic import count, histogram, mean
-from inbounds.frames.summarize import summarize
+from inbounds.frames.central.statistic import count, histogram, mean
+from inbounds.frames.central.summarize import summarize
 
 PEOPLE = 1000
 TOWNS = ["Rom", "Ulm"]

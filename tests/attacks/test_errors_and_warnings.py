@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import inbounds as ib
 from inbounds.cli.rows import Layout, checked_first
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 from inbounds.queries import Query, graph
 
 from ..properties.hostile import Explosive, Float, watch

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from inbounds.frames.aggregate import sums
-from inbounds.frames.moment import moments, sensitivities
-from inbounds.frames.statistic import mean
+from inbounds.frames.central.aggregate import sums
+from inbounds.frames.central.moment import moments, sensitivities
+from inbounds.frames.central.statistic import mean
 
 Floats = NDArray[np.float64]
 LOWER, UPPER = 2.0**52 + 511, 2.0**52 + 513

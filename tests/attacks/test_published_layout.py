@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 import inbounds as ib
 from inbounds.cli.app import app
-from inbounds.frames import csv_file
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local import csv_reader
+from inbounds.frames.local.privatize import privatize
 
 AGE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 SPLITS = ([7, 3, 5], [1, 13, 1])  # as a writer that groups rows by age might split them
@@ -54,7 +54,7 @@ def pieces(split):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(csv_file, "_BLOCK", 1 << 12)
+    monkeypatch.setattr(csv_reader, "_BLOCK", 1 << 12)
 
 
 def test_a_plain_reader_cuts_where_private_cells_say():
@@ -92,7 +92,7 @@ def test_how_long_private_cells_are_does_not_change_quotes(tmp_path):
 
 @pytest.mark.usefixtures("small_blocks")
 def test_how_long_private_cells_are_does_not_change_the_types_of_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_file, "INFERRED", 640, raising=False)
+    monkeypatch.setattr(csv_reader, "INFERRED", 640, raising=False)
     found = []
     for age in ("5", "100"):  # a block of text is 682 rows of the former, 512 of the latter
         rows = [f"{age},100"] * 600 + [f"{age},none"] * 40

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import inbounds as ib
 from inbounds.cli.app import app
 from inbounds.errors import RowOrderWarning
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 
 ANSWERED = "age\n41\n38\n"
 SILENT = "age\n41\n\n"  # the second person gave no answer

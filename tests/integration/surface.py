@@ -108,6 +108,17 @@ def compare_as_a_figure() -> None:
 
 
 @use()
+def regimes() -> None:
+    found = ib.regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])
+    assert isinstance(found, ib.Regimes)
+
+
+@use("matplotlib")
+def figures() -> None:
+    assert ib.plots.release_figure(mechanism()).axes
+
+
+@use()
 def compose() -> None:
     together = ib.compose([(mechanism(), 4)])
     assert isinstance(together, ib.Composition)
@@ -234,7 +245,7 @@ def statistics() -> None:
 
     asked = [count(), histogram("age", [0, 60, 120]), *(f("age", 0, 120) for f in (mean, total))]
     assert [*asked, variance("age", 0, 120)]
-    assert ib.summarize  # which is where narwhals is needed
+    assert ib.frames.summarize  # which is where narwhals is needed
 
 
 @use("narwhals", of=("pandas",))
@@ -249,7 +260,9 @@ def summarize() -> None:
 
 @use()
 def packages() -> None:
-    assert {ib.frames, ib.plots, ib.queries}
+    assert ib.frames.__all__
+    assert ib.plots.__all__
+    assert ib.queries.__all__
     assert issubclass(ib.MissingPackageError, ModuleNotFoundError)
     assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
     assert issubclass(ib.RowOrderWarning, UserWarning)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import ks_2samp
 
 import inbounds as ib
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 
 ROWS = 100_000
 BATCH = 2048  # rows that go through an engine together, at the least

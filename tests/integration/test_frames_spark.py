@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from scipy.stats import ks_2samp
 
 import inbounds as ib
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 
 # PySpark warns of pandas 3 wherever Arrow is used; no pandas object is made here.
 pytestmark = [

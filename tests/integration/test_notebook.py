@@ -22,7 +22,7 @@ import inbounds as ib
 from inbounds.analysis.regimes import regimes
 from inbounds.analysis.overview import table1_table
 from inbounds.analysis.reproduction import figure1, table1
-from inbounds.frames.statistic import count, mean
+from inbounds.frames.central.statistic import count, mean
 from inbounds.queries.query import Query
 warnings.simplefilter("error")
 secret = {SECRET}

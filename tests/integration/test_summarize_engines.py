@@ -21,12 +21,12 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.aggregate import checked, sums
-from inbounds.frames.key import places, with_plain_keys
-from inbounds.frames.moment import moments
-from inbounds.frames.request import check_request, open_table
-from inbounds.frames.statistic import count, histogram, mean, total, variance
-from inbounds.frames.summarize import summarize
+from inbounds.frames.central.aggregate import checked, sums
+from inbounds.frames.central.key import places, with_plain_keys
+from inbounds.frames.central.moment import moments
+from inbounds.frames.central.request import check_request, open_table
+from inbounds.frames.central.statistic import count, histogram, mean, total, variance
+from inbounds.frames.central.summarize import summarize
 
 # PySpark warns of pandas 3 wherever Arrow is used; no pandas object of it is used here.
 pytestmark = pytest.mark.filterwarnings(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
+from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 
 Row = tuple[Any, ...]
 COLUMNS = ("table", "town", "who", "x", "y")

@@ -10,8 +10,8 @@ import inbounds as ib
 from inbounds.cli.failure import InputError
 from inbounds.cli.rows import Layout, checked_first
 from inbounds.errors import ArgumentError
-from inbounds.frames import csv_file
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local import csv_reader
+from inbounds.frames.local.privatize import privatize
 
 AGE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
 CELLS = st.sampled_from(["41", "7.5", '"41"', "", '""', " 3 ", "NA", "1e2"])
@@ -40,12 +40,12 @@ def files(draw, columns):
 @given(st.integers(1, 3).flatmap(files), st.integers(1, 60))
 def test_every_row_of_a_csv_file_is_published_whether_or_not_it_has_a_value(file, block):
     text, missing = file
-    before, csv_file._BLOCK = csv_file._BLOCK, block
+    before, csv_reader._BLOCK = csv_reader._BLOCK, block
     try:
-        schema, batches = csv_file.read(io.BytesIO(text.encode()), ["age"])
+        schema, batches = csv_reader.read(io.BytesIO(text.encode()), ["age"])
         table = pa.Table.from_batches(batches, schema)
     finally:
-        csv_file._BLOCK = before
+        csv_reader._BLOCK = before
     assert table["age"].is_null().to_pylist() == missing
     assert privatize(table, {"age": AGE}, nulls="uniform").num_rows == len(missing)
     try:

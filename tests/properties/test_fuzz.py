@@ -18,9 +18,9 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 import inbounds as ib
-from inbounds.analysis.deconvolve import deconvolve
-from inbounds.frames.privatize import privatize
+from inbounds.frames.local.privatize import privatize
 from inbounds.queries import Query, graph, stack
+from inbounds.recovery.deconvolve import deconvolve
 
 from .hostile import answer_of, anything, extremes, planted, private
 

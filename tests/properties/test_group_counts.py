@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from inbounds.frames.statistic import count
-from inbounds.frames.summarize import summarize
+from inbounds.frames.central.statistic import count
+from inbounds.frames.central.summarize import summarize
 
 from .neighbours import TOWNS, some
 from .storage import PLAIN, SQL_TYPES, makers_of, seen

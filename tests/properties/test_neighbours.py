@@ -18,9 +18,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from inbounds.frames.aggregate import checked, sums
-from inbounds.frames.moment import box, moments, sensitivities
-from inbounds.frames.request import Request, check_request, open_table
+from inbounds.frames.central.aggregate import checked, sums
+from inbounds.frames.central.moment import box, moments, sensitivities
+from inbounds.frames.central.request import Request, check_request, open_table
 from inbounds.sensitivity import Reach
 
 from .neighbours import COLUMNS, Case, Row, draw_case

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import inbounds as ib
 from inbounds.errors import ArgumentError
-from inbounds.frames import arrow, csv_file, file, layout
-from inbounds.frames.column import Column
+from inbounds.frames.local import arrow_frame, csv_reader, file, layout
+from inbounds.frames.local.column import Column
 
 AGE = ib.ClampedLaplace(ib.Box(0, 120, step=1), 120, scale=120.0)
 CELLS = st.text(st.sampled_from('ab,;"\n\r 17'), max_size=4)
@@ -38,7 +38,7 @@ def small_and_silent(monkeypatch):
         (layout, "_FEWEST", 1),
         (layout, "_MOST", 7),
         (layout, "_MOST_OF_TEXT", 7),
-        (csv_file, "INFERRED", 5),
+        (csv_reader, "INFERRED", 5),
     ):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(Column, "_draw", lambda self, numbers: np.zeros(numbers.size))
@@ -118,11 +118,11 @@ def written(source, form):
     columns = [Column("age", AGE, "uniform", untyped=kind == "csv")]
     target = io.BytesIO()
     with file.opened(source, kind, ["age"], typed=form != "csv") as opened:
-        schema = arrow.privatize_frame(opened.schema.empty_table(), columns).schema
+        schema = arrow_frame.privatize_frame(opened.schema.empty_table(), columns).schema
         options = {"quote_empty": kind != "csv"}
         with file.writing(target, form, schema, ["age"], **options) as write:
             for batch in opened.batches:
-                write(arrow.privatize_frame(batch, columns))
+                write(arrow_frame.privatize_frame(batch, columns))
     return target.getvalue()
 
 
@@ -133,7 +133,7 @@ def test_a_csv_file_is_published_by_its_public_part(tmp_path, monkeypatch, form,
     texts, numbers = data.draw(public_parts())
     found = []
     for _ in range(2):
-        monkeypatch.setattr(csv_file, "_BLOCK", data.draw(st.sampled_from([8, 40, 1 << 20])))
+        monkeypatch.setattr(csv_reader, "_BLOCK", data.draw(st.sampled_from([8, 40, 1 << 20])))
         (tmp_path / "in.csv").write_bytes(csv_text(data.draw, texts, numbers))
         found.append(published(tmp_path / "in.csv", form))
     assert found[0] == found[1]

@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from inbounds.frames.aggregate import sums
-from inbounds.frames.moment import Adjacency, Moment, box, moments, sensitivities
-from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
+from inbounds.frames.central.aggregate import sums
+from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
+from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.sensitivity import Reach
 
 Floats = NDArray[np.float64]

@@ -20,8 +20,8 @@ from inbounds import (
     ClampedLaplace,
     PerCoordinate,
 )
-from inbounds.analysis.audit import Audit, audit
-from inbounds.numerics.event import best_event, epsilon_lower_bound
+from inbounds.auditing.audit import Audit, audit
+from inbounds.auditing.event import best_event, epsilon_lower_bound
 from inbounds.sampling.entropy import SeededEntropy
 
 CONFIDENCE = 1 - 1e-6

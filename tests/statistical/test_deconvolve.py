@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binom, wasserstein_distance
 
 import inbounds as ib
-from inbounds.analysis.deconvolve import Deconvolution, deconvolve
-from inbounds.analysis.mean import Reader
 from inbounds.data import load_anes96
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.recovery.deconvolve import Deconvolution, deconvolve
+from inbounds.recovery.mean import Reader
 from inbounds.sampling.entropy import SeededEntropy
 
 AGES = load_anes96()["age"]

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inbounds.frames import estimate, summarize
-from inbounds.frames.aggregate import sums
-from inbounds.frames.estimate import Estimate, Released
-from inbounds.frames.moment import moments
-from inbounds.frames.request import check_request
-from inbounds.frames.statistic import Statistic, count, histogram, mean, total, variance
+from inbounds.frames.central import estimate, summarize
+from inbounds.frames.central.aggregate import sums
+from inbounds.frames.central.estimate import Estimate, Released
+from inbounds.frames.central.moment import moments
+from inbounds.frames.central.request import check_request
+from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.guarantee import Guarantee
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 

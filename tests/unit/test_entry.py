@@ -15,7 +15,7 @@ import inbounds as ib
 from inbounds._entry import entry
 from inbounds.analysis.regimes import regimes
 from inbounds.errors import ArgumentError, ArgumentTypeError, WeakGuaranteeWarning
-from inbounds.frames.statistic import mean
+from inbounds.frames.central.statistic import mean
 
 BOX = ib.Box(0, 120)
 KINDS = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)

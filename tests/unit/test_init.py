@@ -3,6 +3,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from importlib.resources import files
+from types import ModuleType
 
 import pytest
 
@@ -44,6 +45,7 @@ def test_the_public_names_are_these() -> None:
         "MissingPackageError",
         "PerCoordinate",
         "PrivacyLoss",
+        "Regimes",
         "RowOrderWarning",
         "Unit",
         "WeakGuaranteeWarning",
@@ -53,6 +55,7 @@ def test_the_public_names_are_these() -> None:
         "compose",
         "deconvolve",
         "privatize",
+        "regimes",
         "summarize",
     ]
 
@@ -88,6 +91,20 @@ def test_a_star_import_gives_the_public_names() -> None:
 def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = inbounds.nonsense  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("package", [inbounds.frames, inbounds.plots, inbounds.queries])
+def test_a_public_package_has_public_names_and_each_is_documented(package: ModuleType) -> None:
+    assert package.__all__
+    for name in package.__all__:
+        assert getattr(package, name).__doc__, name
+
+
+def test_statistics_are_summarized_and_columns_privatized_by_functions_of_frames() -> None:
+    from inbounds.frames import privatize, summarize  # noqa: PLC0415 - what is tested
+
+    assert summarize is inbounds.summarize
+    assert privatize is inbounds.privatize
 
 
 def test_a_name_is_the_same_object_at_every_use() -> None:

@@ -1,1 +1,1 @@
-"""Which mechanism to use, and whether one keeps its promise."""
+"""Which mechanism to use, and how far its outputs are from the truth."""

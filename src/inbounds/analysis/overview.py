@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inbounds._check import short
 from inbounds._table import Table
 from inbounds.analysis.error import ratio
-from inbounds.numerics.neighbour import AXES, RANDOM, Pair
 
 if TYPE_CHECKING:
-    from inbounds.analysis.audit import Audit
     from inbounds.analysis.compare import Comparison
-    from inbounds.analysis.deconvolution import Deconvolution
     from inbounds.analysis.regimes import Regimes
     from inbounds.analysis.reproduction import Table1Row
 
 MIDDLE = "middle of the box"
 """The row for an output that is the same whatever the data."""
-
-_QUICK = 1000  # resampled columns whose intervals are shown
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -112,118 +107,6 @@ def _excess(percent: float) -> str:
 
 def _shown(number: float) -> str:
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
-
-
-def audit_table(audit: Audit) -> Table:
-    """List what was claimed, proved and measured, and the verdict.
-
-    Examples
-    --------
-    >>> import inbounds as ib
-    >>> result = ib.audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
-    >>> audit_table(result).rows[1]
-    ('claimed', 'ε ≤ 1 at δ = 0')
-    """
-    facts = [
-        ("mechanism", audit.mechanism),
-        ("claimed", f"ε ≤ {audit.claimed_epsilon:.10g} at δ = {audit.delta:g}"),
-    ]
-    if audit.certificate_epsilon is not None:
-        proved = f"pure ε ≤ {audit.certificate_epsilon:.10g}, in ball arithmetic"
-        facts.append(("proved", proved))
-    fractions = (f"{count:,} of {audit.trials:,}" for count in audit.counts)
-    facts += [
-        ("measured", f"ε ≥ {audit.epsilon_lower:.6g}, confidence {audit.confidence:.12g}"),
-        ("values", " and ".join(map(_value, audit.pair))),
-        ("event", str(audit.event)),
-        ("outputs in it", " and ".join(fractions)),
-        ("releases drawn", f"{audit.releases:,}"),
-        *([("tried", audit.tried)] if audit.tried else []),
-        ("verdict", verdict(audit)),
-    ]
-    return Table.of_facts("Audit", facts)
-
-
-def verdict(audit: Audit) -> str:
-    """Say in a sentence what an audit found.
-
-    Examples
-    --------
-    >>> import inbounds as ib
-    >>> verdict(ib.audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000))
-    'Not refuted: ε ≥ ... at confidence 0.999; the claim is ε = 1.'
-    """
-    claim = f"ε = {audit.claimed_epsilon:.6g}" + f", δ = {audit.delta:g}" * (audit.delta > 0)
-    bound = f"ε ≥ {audit.epsilon_lower:.4g} at confidence {audit.confidence:.12g}"
-    if audit.passed:
-        return f"Not refuted: {bound}; the claim is {claim}."
-    return f"REFUTED: {bound}, and the claim is {claim}."
-
-
-def _value(value: Any) -> str:
-    return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
-
-
-def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
-    """Say in words which pairs of values an audit looked at, and for which events.
-
-    Examples
-    --------
-    >>> tried([(np.array(0.0), np.array(1.0))], own=False, chosen=True)
-    'the pair that was given; outputs below, above and near a threshold'
-    """
-    size = pairs[0][0].size
-    if chosen:
-        where = "the pair that was given"
-    else:
-        axes = min(size, AXES) if size > 1 else 0
-        usual = len(pairs) if own else len(pairs) - RANDOM - axes
-        where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
-        if not own:
-            where += f" and {RANDOM} random pairs" + " in random directions" * (size > 1)
-            where += f" and {axes} pairs that differ in one coordinate" * (size > 1)
-            where += ", the same in every audit"
-    what = "outputs"
-    if size > 1:
-        what = "weighted sums of the coordinates"
-        what += "" if own else ", by direction and by Fisher's discriminant, and coordinates alone,"
-    return f"{where}; {what} below, above and near a threshold"
-
-
-def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
-    """List what was recovered; `proper_mean` says whether the mean's interval has a confidence.
-
-    Examples
-    --------
-    >>> import inbounds as ib
-    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
-    >>> result = ib.deconvolve(m.release([0.2, 0.8] * 50), m, bootstrap=0)
-    >>> deconvolution_table(result, proper_mean=True).rows[1]
-    ('outputs read', '100')
-    """
-    facts = [("mechanism", repr(result.mechanism)), ("outputs read", f"{result.count:,}")]
-    names: tuple[Literal["mean", "median", "variance"], ...] = ("mean", "median", "variance")
-    numbers = result.mean, float(result.quantile(0.5)), result.variance
-    for name, number in zip(names, numbers, strict=True):
-        interval = _interval(result, name, proper=proper_mean and name == "mean")
-        facts.append((name, f"{number:.6g}{interval}"))
-    facts += [
-        ("standard deviation", f"{result.variance**0.5:.6g}"),
-        ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
-        ("bootstrap", f"{len(result.replicates)} columns"),
-    ]
-    return Table.of_facts("Distribution of the true values", facts)
-
-
-def _interval(
-    result: Deconvolution, statistic: Literal["mean", "median", "variance"], *, proper: bool
-) -> str:
-    """Call an interval one of 95 % only if it is."""
-    if not proper and not 2 <= len(result.replicates) <= _QUICK:
-        return ""
-    low, high = result.interval(statistic, 0.95)
-    what = "95 % interval" if proper else "95 % of the bootstrap, smoothing left out:"
-    return f" ({what} {low:.6g} to {high:.6g})"
 
 
 def regimes_table(regimes: Regimes) -> Table:

@@ -17,7 +17,7 @@ from inbounds.cli.failure import InputError, UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
 if TYPE_CHECKING:
-    from inbounds.analysis.audit import Audit
+    from inbounds.auditing.audit import Audit
 
 _OURS = str(Path(__file__).parents[1])
 REFUTED = 3  # unlike 1, a failure, and 2, wrong options: those say nothing about the claim
@@ -79,13 +79,13 @@ def audit(
     A true claim is refuted with probability 1 - [bold]--confidence[/bold] at most. That a claim
     was not refuted is no proof of it: see the certificate.
     """
-    from inbounds.analysis import audit as analysis  # noqa: PLC0415 - help must be quick
+    from inbounds.auditing import audit as auditing  # noqa: PLC0415 - help must be quick
 
     box = arguments.read_box(bounds, step)
     change = arguments.read_sensitivity(sensitivity, norm)
 
     def test(subject: Any) -> Audit:
-        return analysis.audit(
+        return auditing.audit(
             subject,
             releases=releases,
             confidence=confidence,
@@ -165,7 +165,7 @@ def _looked_at(error: BaseException, function: str, *, loaded: bool) -> Exceptio
 
 def _failure(error: BaseException, function: str) -> Exception:
     """Return our error as it is, and of a foreign one its type and its place."""
-    from inbounds.analysis.source import OutputError  # noqa: PLC0415 - help must be quick
+    from inbounds.auditing.subject import OutputError  # noqa: PLC0415 - help must be quick
 
     nothing = f"Nothing was found out about {function}."
     frames = traceback.extract_tb(error.__traceback__)

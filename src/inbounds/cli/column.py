@@ -144,7 +144,7 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
     >>> round(facts["row"]["pure_epsilon"], 9), facts["columns"][0]["bounds"]
     (0.75, [0.0, 120.0])
     """
-    from inbounds.frames.privatize import row_guarantee  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local.privatize import row_guarantee  # noqa: PLC0415 - help must be quick
 
     row = row_guarantee({one.name: one.mechanism for one in columns})
     requested = {

@@ -20,7 +20,7 @@ from inbounds.cli.statement import statement, types_told
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from inbounds.frames.file import Format, Source
+    from inbounds.frames.local.file import Format, Source
 
 _PIPE = Path("-")
 
@@ -148,7 +148,7 @@ def privatize(
 
 
 def _delimiter(given: str | None, forms: tuple[Format, Format]) -> str:
-    from inbounds.frames.csv_writer import checked_delimiter  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local.csv_writer import checked_delimiter  # noqa: PLC0415 - help must be quick
 
     if given is not None and "csv" not in forms:
         raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is.")
@@ -182,7 +182,7 @@ def _is_held_back(target: Path) -> bool:
 
 
 def _format(path: Path, form: str | None) -> Format:
-    from inbounds.frames.file import format_of  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local.file import format_of  # noqa: PLC0415 - help must be quick
 
     if path == _PIPE:
         return "csv"
@@ -204,7 +204,7 @@ def _opened(
     source: Path, forms: tuple[Format, Format], columns: list[Column], delimiter: str
 ) -> Iterator[Source]:
     """Open INPUT and look for the columns; text that goes from CSV to CSV stays as it is."""
-    from inbounds.frames import csv_file, file  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local import csv_reader, file  # noqa: PLC0415 - help must be quick
 
     names = [column.name for column in columns]
 
@@ -216,7 +216,7 @@ def _opened(
     if source == _PIPE:
         if sys.stdin.isatty():
             raise UsageError("INPUT must be a file, or - with a pipe.")
-        piped = file.Source(*csv_file.read(sys.stdin.buffer, names, **options))
+        piped = file.Source(*csv_reader.read(sys.stdin.buffer, names, **options))
         opening: Any = nullcontext(piped)
     else:
         opening = file.opened(source, forms[0], names, **options)
@@ -260,22 +260,22 @@ def _answer(
     progress: bool | None,
 ) -> None:
     """Answer all rows, batch by batch, and count them before they leave."""
-    from inbounds.frames import arrow, column, file  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local import arrow_frame, column, file  # noqa: PLC0415 - help must be quick
 
     from_text = forms[0] == "csv"
     jobs = [column.Column(one.name, one.mechanism, facts["nulls"], from_text) for one in columns]
     csv = {"delimiter": delimiter, "quote_empty": not from_text}
-    schema = arrow.privatize_frame(source.schema.empty_table(), jobs).schema
+    schema = arrow_frame.privatize_frame(source.schema.empty_table(), jobs).schema
 
     def change(batch: Any) -> Any:
-        return arrow.privatize_frame(batch, jobs)
+        return arrow_frame.privatize_frame(batch, jobs)
 
     def keep(batch: Any) -> Any:
         return batch
 
     batches, then = source.batches, change
     if shuffle:
-        batches, then = arrow.shuffled_batches(map(change, source.batches), schema), keep
+        batches, then = arrow_frame.shuffled_batches(map(change, source.batches), schema), keep
     else:
         warn_of_order(columns, source.sorted_by)
     with (

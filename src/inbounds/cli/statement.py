@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inbounds.frames.file import Format
+    from inbounds.frames.local.file import Format
 
 
 def statement(facts: dict[str, Any]) -> str:
@@ -43,7 +43,7 @@ def types_told(forms: tuple[Format, Format], *, others: bool) -> Any:
     >>> types_told(("csv", "csv"), others=True)
     'kept'
     """
-    from inbounds.frames.csv_file import INFERRED  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local.csv_reader import INFERRED  # noqa: PLC0415 - help must be quick
 
     inferred = others and forms[0] == "csv" != forms[1]
     return {"inferred": True, "rows": INFERRED} if inferred else "kept"

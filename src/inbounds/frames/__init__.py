@@ -5,6 +5,22 @@
 mean('age', 0, 120)
 """
 
-from inbounds.frames.statistic import count, histogram, mean, total, variance
+from typing import TYPE_CHECKING
 
-__all__ = ["count", "histogram", "mean", "total", "variance"]
+from inbounds._lazy import loader
+from inbounds.frames.central.statistic import count, histogram, mean, total, variance
+
+if TYPE_CHECKING:
+    from inbounds.frames.central.summarize import summarize
+    from inbounds.frames.local.privatize import privatize
+
+__all__ = ["count", "histogram", "mean", "privatize", "summarize", "total", "variance"]
+
+if not TYPE_CHECKING:  # they need optional packages
+    __getattr__ = loader(
+        __name__,
+        {
+            "inbounds.frames.central.summarize": ["summarize"],
+            "inbounds.frames.local.privatize": ["privatize"],
+        },
+    )

@@ -12,11 +12,12 @@ from typing import Any, cast
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.fixed_point import Table
 
 with optional():
     import narwhals as nw
     from narwhals import dependencies
+
+Table = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _LEFT_CODED = ("halffloat", "float", "double", "string_view", "binary_view")
 """Values of dictionaries that are refused: they equal themselves not always, or cannot be read."""

@@ -22,7 +22,6 @@ from inbounds.mechanisms.argument import check_box, check_order
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.distribution import Distribution, check_level, like
 from inbounds.mechanisms.overview import overview
-from inbounds.numerics.neighbour import largest_change
 from inbounds.numerics.search import smallest_admissible
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
@@ -152,7 +151,7 @@ class Mechanism(Distribution, HasHtml, ABC):
     def worst_change(self) -> Floats:
         """A change of the value that is allowed and hard to hide, one number per coordinate."""
         widths = self.domain.widths
-        return largest_change(widths, self.sensitivity.within(widths))
+        return self.sensitivity.within(widths).along(widths)
 
     @property
     def rho(self) -> float:

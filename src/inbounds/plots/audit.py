@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.numerics.event import Event
 from inbounds.plots.style import blank, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from inbounds.analysis.audit import Audit
+    from inbounds.auditing.audit import Audit
+    from inbounds.auditing.event import Event
 
 _FEWEST = 5  # answers in a bin, of either value, for a ratio to be worth drawing
 _LOOKS = (("#1f4e79", "-", "#9db8d2"), ("#c46a00", "--", "none"))
@@ -26,7 +26,7 @@ def audit_figure(audit: Audit) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> from inbounds.analysis.audit import audit
+    >>> from inbounds.auditing.audit import audit
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
     >>> audit_figure(audit(m, releases=10_000)).axes[0].get_ylabel()
     'share of the answers'

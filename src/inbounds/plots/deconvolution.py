@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from inbounds.analysis.deconvolution import Deconvolution
+    from inbounds.recovery.deconvolution import Deconvolution
 
 _FEWEST_REPLICATES = 20  # for a band of 95 %
 _HEADROOM = 1.2
@@ -34,7 +34,7 @@ def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> from inbounds.analysis.deconvolve import deconvolve
+    >>> from inbounds.recovery.deconvolve import deconvolve
     >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     >>> figure = deconvolution_figure(deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=20))
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

@@ -86,8 +86,8 @@ def test_pipes_are_csv():
 
 
 def test_a_pipe_that_breaks_off_says_what_was_spent(monkeypatch):
-    monkeypatch.setattr("inbounds.frames.csv_file._BLOCK", 8)
-    monkeypatch.setattr("inbounds.frames.layout._MOST", 3)
+    monkeypatch.setattr("inbounds.frames.local.csv_reader._BLOCK", 8)
+    monkeypatch.setattr("inbounds.frames.local.layout._MOST", 3)
     result = privatize("-", "-", *AGE, input="age\n" + "41\n" * 9 + "77x77\n")
     assert result.exit_code == 1
     assert "Stopped early. Privacy: " in result.stderr

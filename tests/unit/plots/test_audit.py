@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.analysis.audit import audit
-from inbounds.numerics.event import Event
+from inbounds.auditing.audit import audit
+from inbounds.auditing.event import Event
 from inbounds.plots.audit import audit_figure
 from inbounds.sampling.entropy import SeededEntropy
 

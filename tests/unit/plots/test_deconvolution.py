@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.analysis.deconvolve import deconvolve
 from inbounds.data import load_anes96
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.deconvolution import deconvolution_figure
+from inbounds.recovery.deconvolve import deconvolve
 from inbounds.sampling.entropy import SeededEntropy
 
 AGES = load_anes96()["age"]

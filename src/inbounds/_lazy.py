@@ -1,0 +1,41 @@
+"""Public names that are loaded at first use, so that importing a package costs next to nothing."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+
+def loader(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose public names live in other modules.
+
+    Parameters
+    ----------
+    package
+        Its name, for the error about a name that nothing has.
+    homes
+        The names to load from each module; a module without any is itself the value of the last
+        part of its name.
+
+    Examples
+    --------
+    >>> loader("tools", {"math": ["sqrt"]})("sqrt")(9.0)
+    3.0
+    >>> loader("tools", {"math": ["sqrt"]})("cube")
+    Traceback (most recent call last):
+    AttributeError: module 'tools' has no attribute 'cube'
+    """
+    home_of = {name: home for home, names in homes.items() for name in names}
+    modules = {home.rpartition(".")[2]: home for home, names in homes.items() if not names}
+
+    def load(name: str) -> Any:
+        if name in modules:
+            return importlib.import_module(modules[name])
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(home_of[name]), name)
+        if package in sys.modules:
+            setattr(sys.modules[package], name, value)  # so that the next use is as quick as any
+        return value
+
+    return load

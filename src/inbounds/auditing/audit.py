@@ -1,0 +1,248 @@
+"""Check a guarantee from outside: draw releases, count an event, bound epsilon from below.
+
+Only `release` is called, so this works for any mechanism, also of other libraries. Which pair and
+which event are tested is chosen on other releases than those that are counted.
+
+Proof: docs/proofs/audit.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._progress import bar
+from inbounds._table import Printed, Table
+from inbounds.auditing.choice import choose
+from inbounds.auditing.event import Event, caution, epsilon_lower_bound
+from inbounds.auditing.neighbour import Pair
+from inbounds.auditing.overview import audit_table, tried, verdict
+from inbounds.auditing.subject import (
+    Subject,
+    claim_of,
+    is_own,
+    pairs_of,
+    plain,
+    proved_epsilon,
+)
+from inbounds.domain import Box
+from inbounds.guarantee import check_delta
+from inbounds.sampling.entropy import Entropy
+from inbounds.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FEWEST = 1000
+_MOST = 10**12
+_EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
+_BINS = 80
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Printed):
+    """What counted releases prove about epsilon, beside what is claimed. `print` shows the table.
+
+    Attributes
+    ----------
+    mechanism
+        What was audited.
+    epsilon_lower
+        The true epsilon is at least this, with probability `confidence`.
+    claimed_epsilon, delta
+        The guarantee that was put to the test.
+    certificate_epsilon
+        The proved upper bound on the pure epsilon, where the mechanism has a certificate.
+    confidence
+        The chance, at least, that `epsilon_lower` is not above the truth.
+    pair
+        The two values: the event is likelier for the first.
+    event
+        The set of answers that was counted.
+    counts
+        How many of the `trials` answers to either value were in it.
+    trials
+        Fresh answers to each value, drawn after the event was chosen.
+    releases
+        All answers drawn, those that the event was chosen by included.
+    edges, histograms
+        For `plot`: bins, and the answers to either value in them.
+    tried
+        In words, which pairs of values and which events were looked at.
+    """
+
+    mechanism: str
+    epsilon_lower: float
+    claimed_epsilon: float
+    delta: float
+    certificate_epsilon: float | None
+    confidence: float
+    pair: tuple[float | tuple[float, ...], float | tuple[float, ...]]
+    event: Event
+    counts: tuple[int, int]
+    trials: int
+    releases: int
+    edges: tuple[float, ...] = field(compare=False)
+    histograms: tuple[tuple[int, ...], tuple[int, ...]] = field(compare=False)
+    tried: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim was not refuted. A broken mechanism may pass; a good one rarely fails.
+
+        A true claim fails with probability 1 - `confidence` at most.
+        """
+        return self.epsilon_lower <= self.claimed_epsilon
+
+    def to_json(self) -> str:
+        """Write everything that is needed to compute `epsilon_lower` again.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> result = audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
+        >>> json.loads(result.to_json())["passed"]
+        True
+        """
+        facts = {"passed": self.passed, **asdict(self)}
+        for drawn in ("edges", "histograms"):
+            del facts[drawn]
+        return json.dumps(facts, allow_nan=False)
+
+    def plot(self) -> Figure:
+        """Draw the answers to either value and the event; needs matplotlib."""
+        from inbounds.plots.audit import audit_figure  # noqa: PLC0415 - optional
+
+        return audit_figure(self)
+
+    def verdict(self) -> str:
+        """Say in a sentence what was found."""
+        return verdict(self)
+
+    def _table(self) -> Table:
+        return audit_table(self)
+
+    def __repr__(self) -> str:
+        state = "passed" if self.passed else "REFUTED"
+        found = (
+            f"epsilon_lower={self.epsilon_lower:.4g}, claimed_epsilon={self.claimed_epsilon:.6g}"
+        )
+        return f"Audit({state}, {found}, delta={self.delta:g}, confidence={self.confidence:.12g})"
+
+
+def audit(
+    mechanism: Any,
+    *,
+    releases: float = 10**6,
+    confidence: float = 0.999,
+    delta: float = 0.0,
+    claimed_epsilon: float | None = None,
+    box: Box | None = None,
+    sensitivity: Sensitivity | float | None = None,
+    pair: tuple[Any, Any] | None = None,
+    vectorized: bool | None = None,
+    entropy: Entropy | None = None,
+    progress: bool = False,
+) -> Audit:
+    """Draw releases at the worst pairs of values and bound epsilon from below by counting.
+
+    Parameters
+    ----------
+    mechanism
+        An object whose ``release(values)`` answers each element of an array (each row, on a box of
+        several coordinates) by itself; or any function of one value, of any library.
+    releases
+        How many answers to draw in all. A quarter or less serves to choose the pair and the event.
+    confidence
+        The chance, at least, that the bound is true.
+    delta
+        Test (epsilon, delta)-privacy.
+    claimed_epsilon
+        The claim at this delta; the mechanism's own if left out.
+    box, sensitivity
+        Where values live and what a neighbour may change; the mechanism's ``domain`` and
+        ``sensitivity`` if left out.
+    pair
+        Two values to test; otherwise neighbours at both ends and in the middle are tried, and of
+        mechanisms that are not this library's a few random ones, the same in every audit, and on
+        a box some that differ in one coordinate.
+    vectorized
+        Whether answers come by arrays, each drawn by itself: so from objects, not from functions.
+    entropy
+        Passed on to the mechanism; for repeatable tests.
+    progress
+        Whether to show a bar; needs rich.
+
+    Guarantees
+    ----------
+    If the answers are independent draws, `epsilon_lower` is above the mechanism's true epsilon at
+    this delta with probability 1 - `confidence` at most, whatever the mechanism. The converse is
+    not promised: a leak that no tried event shows stays unseen.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+    >>> audit(m, releases=100_000).passed
+    True
+    >>> def leaky(value):
+    ...     return value if np.random.default_rng().random() < 0.1 else 0.5
+    >>> audit(leaky, box=ib.Box(0, 1), sensitivity=1, claimed_epsilon=1.0, releases=5000)
+    Audit(REFUTED, ...)
+    """
+    total = _whole(releases)
+    confidence = _check.within(0.5, 1.0, confidence=confidence)
+    delta = check_delta(delta)
+    pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
+    claim = claim_of(mechanism, claimed_epsilon, delta)
+    own = is_own(mechanism)
+    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if own else pairs[0][0].size))
+    trials = (total - 2 * explored * len(pairs)) // 2
+    with bar(total, "Audit", progress=progress) as advance:
+        subject = Subject(mechanism, vectorized, entropy, advance)
+        level = caution(confidence, explored, trials)
+        every = not own and weights is not None  # nothing is known about where it may leak
+        options = {"confidence": level, "delta": delta}
+        chosen = choose(subject, pairs, weights, explored, every=every, **options)
+        first, second = (subject.count(value, trials, chosen.event) for value in chosen.pair)
+    edges, drawn = _histograms(chosen.seen)
+    return Audit(
+        mechanism=subject.name,
+        epsilon_lower=epsilon_lower_bound(
+            first, second, trials, confidence=confidence, delta=delta
+        ),
+        claimed_epsilon=claim,
+        delta=delta,
+        certificate_epsilon=proved_epsilon(mechanism),
+        confidence=confidence,
+        pair=(plain(chosen.pair[0]), plain(chosen.pair[1])),
+        event=chosen.event,
+        counts=(first, second),
+        trials=trials,
+        releases=subject.drawn,
+        edges=edges,
+        histograms=(drawn[0], drawn[1]),
+        tried=tried(pairs, own=own, chosen=pair is not None),
+    )
+
+
+def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
+    """Return bins whose outer ones have the extreme answers in their middle, and the counts."""
+    low, high = (float(end(side)) for end, side in ((np.min, seen), (np.max, seen)))
+    half = (high - low) / (2 * _BINS - 2) or 0.5
+    edges = np.linspace(low - half, high + half, _BINS + 1)
+    counts = [tuple(np.histogram(side, edges)[0].tolist()) for side in seen]
+    return tuple(edges.tolist()), counts
+
+
+def _whole(releases: object) -> int:
+    number = _check.finite(releases=releases)
+    if not number.is_integer() or number < _FEWEST:
+        raise _check.refusal(f"a whole number of at least {_FEWEST}", releases=releases)
+    if number > _MOST:
+        raise _check.refusal("at most 10¹², or the audit takes days", releases=releases)
+    return int(number)

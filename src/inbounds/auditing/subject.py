@@ -1,0 +1,199 @@
+"""What an audit reads of a mechanism, ours or not: answers, neighbouring values, its claim.
+
+Which pairs are tried, and why: docs/proofs/audit.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._types import Floats
+from inbounds.auditing.event import Event, project
+from inbounds.auditing.neighbour import (
+    Pair,
+    axis_pairs,
+    candidates,
+    check_pair,
+    random_pairs,
+)
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.sampling.entropy import Entropy
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_BLOCK = 1 << 20  # numbers drawn together
+_CALLS = 1 << 10  # the same where every answer is a call
+
+
+class OutputError(ArgumentError, ArgumentTypeError):
+    """A mechanism that is audited gave outputs that cannot be counted."""
+
+
+class Subject:
+    """Draws answers, by arrays or one by one, in blocks that need little memory.
+
+    Examples
+    --------
+    >>> subject = Subject(lambda value: value / 2, None, None, lambda size: None)
+    >>> subject.draw(np.array(1.0), 3, None).tolist(), subject.drawn
+    ([0.5, 0.5, 0.5], 3)
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        vectorized: bool | None,
+        entropy: Entropy | None,
+        advance: Callable[[int], None],
+    ) -> None:
+        method = getattr(mechanism, "release", None)
+        if not callable(method) and not callable(mechanism):
+            hint = "for another library's object, pass the method that releases one value."
+            requirement = "have a method release(values), or be a function"
+            raise ArgumentTypeError.must("mechanism", requirement, hint=hint)
+        if isinstance(mechanism, type) and callable(method):
+            got, hint = f"the class {mechanism.__name__}", "give an instance of it."
+            raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)
+        self._release = method if callable(method) else mechanism
+        self._by_array = callable(method) if vectorized is None else vectorized
+        self._options = {} if entropy is None else {"entropy": entropy}
+        self._advance = advance
+        self.drawn = 0
+        name = getattr(mechanism, "__qualname__", None)
+        self.name = name if type(name) is str else repr(mechanism)
+
+    def draw(self, value: Floats, count: int, weights: tuple[float, ...] | None) -> Floats:
+        """Return `count` answers to one value, those of several coordinates as weighted sums."""
+        return np.concatenate([project(block, weights) for block in self._blocks(value, count)])
+
+    def count(self, value: Floats, count: int, event: Event) -> int:
+        """Return how many of `count` fresh answers to one value are in the event."""
+        return sum(int(event.holds(block).sum()) for block in self._blocks(value, count))
+
+    def _blocks(self, value: Floats, count: int) -> Iterator[Floats]:
+        most = max(1, _BLOCK // value.size) if self._by_array else _CALLS
+        while count > 0:
+            size = min(count, most)
+            yield self._answers(value, size)
+            count -= size
+            self.drawn += size
+            self._advance(size)
+
+    def _answers(self, value: Floats, size: int) -> Floats:
+        shape = (size, *value.shape)
+        if self._by_array:
+            answers = self._release(np.broadcast_to(value, shape).copy(), **self._options)
+        else:
+            given = plain(value)
+            answers = [self._release(given, **self._options) for _ in range(size)]
+        try:
+            found = _check.public_values(answers=answers)
+        except (ArgumentError, ArgumentTypeError) as error:
+            raise OutputError(f"the mechanism must give numbers: {error}") from None
+        if not np.isfinite(found).all():
+            raise OutputError("the mechanism must give finite answers.")
+        if found.shape != shape:
+            raise OutputError(
+                f"the mechanism must answer values of shape {shape} in kind, got {found.shape}."
+            )
+        return found
+
+
+def pairs_of(
+    mechanism: Any, box: Box | None, sensitivity: Sensitivity | float | None, pair: Any
+) -> tuple[list[Pair], tuple[float, ...] | None]:
+    """Return the pairs of values to try, and the weights of the coordinates of an answer.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> pairs, weights = pairs_of(BoundedGaussian(Box(0, 1), 1, sigma=1.0), None, None, None)
+    >>> [float(value) for value in pairs[0]], weights
+    ([0.0, 1.0], None)
+    """
+    box = getattr(mechanism, "domain", None) if box is None else box
+    if box is not None and not isinstance(box, Box):
+        raise ArgumentTypeError(f"box must be a Box, got box={box!r}.")
+    own = getattr(mechanism, "sensitivity", None)
+    allowed = own if sensitivity is None else sensitivity
+    reach = None if allowed is None else as_sensitivity(allowed)
+    if pair is not None:
+        pairs = [check_pair(pair, box, reach)]
+    elif box is None or reach is None:
+        raise ArgumentTypeError(
+            "box and sensitivity must be given, or pair: the mechanism does not say them."
+        )
+    elif is_own(mechanism) and reach == own and box == mechanism.domain:
+        pairs = candidates(box, mechanism.worst_change)
+    else:
+        within = reach.within(box.widths)
+        pairs = candidates(box, within.along(box.widths))
+        if not is_own(mechanism):  # of ours it is known where they are worst
+            pairs += random_pairs(box, within)
+            pairs += axis_pairs(box, within) if box.dimension > 1 else []
+    change = pairs[0][1] - pairs[0][0]
+    if change.ndim == 0:
+        return pairs, None
+    if is_own(mechanism):  # up to a factor, what the log-likelihood ratio multiplies each by
+        change = mechanism.noise.likelihood_weights(change, mechanism.scales)
+    return pairs, tuple((change / np.abs(change).max()).tolist())
+
+
+def is_own(mechanism: Any) -> bool:
+    """Tell whether a mechanism is this library's, not even a class derived from it.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> is_own(BoundedGaussian(Box(0, 1), 1, sigma=1.0)), is_own(np.random.default_rng())
+    (True, False)
+    """
+    package = type(mechanism).__module__.partition(".")[0]
+    return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
+
+
+def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
+    """Return the epsilon that is claimed at `delta`.
+
+    Examples
+    --------
+    >>> from inbounds import ClampedLaplace
+    >>> claim_of(ClampedLaplace(Box(0, 1), 1, scale=1.0), None, 0.0)
+    1.0000000000000...
+    """
+    if given is None and isinstance(mechanism, Mechanism):
+        return mechanism.epsilon_at(delta)
+    own = getattr(mechanism, "epsilon", None) if given is None else given
+    if own is None:
+        raise ArgumentTypeError("claimed_epsilon must be given: the mechanism has no epsilon.")
+    return _check.not_negative(claimed_epsilon=own)
+
+
+def proved_epsilon(mechanism: Any) -> float | None:
+    """Return the epsilon of the certificate, where there is one.
+
+    Examples
+    --------
+    >>> from inbounds import BoundedGaussian
+    >>> proved_epsilon(BoundedGaussian(Box(0, 1), 1, sigma=1.0))
+    0.5...
+    """
+    if not is_own(mechanism) or not hasattr(mechanism, "certificate"):
+        return None
+    return float(mechanism.certificate().epsilon)
+
+
+def plain(value: Floats) -> Any:
+    """Return a value as a plain number, or a tuple of them.
+
+    Examples
+    --------
+    >>> plain(np.array([1.0, 2.0]))
+    (1.0, 2.0)
+    """
+    return tuple(value.tolist()) if value.ndim else float(value)

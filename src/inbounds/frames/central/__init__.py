@@ -1,0 +1,1 @@
+"""Statistics of all rows, by group, with one joint release."""

@@ -1,0 +1,191 @@
+"""Exact sums of a table's columns, worked out by the engine that holds the table.
+
+Only one row per group leaves the engine. Which rows are used, and why the choice is private, is in
+docs/proofs/statistics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from inbounds._extra import optional
+from inbounds.errors import ArgumentError
+from inbounds.frames.binding import Table
+from inbounds.frames.central.fixed_point import exact_sums, nearest_doubles, with_integers
+from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
+from inbounds.frames.central.moment import Moment
+
+with optional():
+    import narwhals as nw
+
+Key = tuple[Any, ...]
+Nulls = Literal["error", "skip"]
+
+
+def checked(
+    table: Table,
+    numbers: Iterable[str],
+    person: str | None,
+    nulls: Nulls,
+    called: Callable[[str], str] = str,
+) -> tuple[int, Table]:
+    """Return the number of rows, and the table without the rows that `nulls` leaves out.
+
+    Parameters
+    ----------
+    table, numbers, person, nulls
+        Its columns, by their names in the table, and what to do with nulls in `numbers`.
+    called
+        What errors call a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"age": [17.0, None]}))
+    >>> rows, rest = checked(table, ["age"], None, "skip")
+    >>> rows, len(rest)
+    (2, 1)
+    """
+    names, schema = list(dict.fromkeys(numbers)), table.collect_schema()
+    asked = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(names)}
+    for i, name in enumerate(names):
+        if schema[name].is_integer():
+            continue
+        finite = nw.col(name).cast(nw.Float64()).is_finite()
+        asked[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
+    if person is not None:
+        asked["nobody"] = nw.col(person).is_null()
+        if schema[person].is_float():
+            finite = nw.col(person).cast(nw.Float64()).is_finite()
+            asked["no number"] = ~finite & ~nw.col(person).is_null()
+    counts = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in asked.items()]
+    (found,) = _collected(table.select(nw.len().alias("rows"), *counts))
+    for i, name in enumerate(names):
+        if found[f"null{i}"] and nulls == "error":
+            hint = 'Hint: nulls="skip" leaves such rows out.'
+            raise ArgumentError(f"column {called(name)!r} must have no nulls.\n{hint}")
+        if found.get(f"infinite{i}"):
+            raise _not_finite(called(name))
+    if person is not None and found["nobody"]:
+        raise ArgumentError(
+            f"column {called(person)!r} must have no nulls: each row is somebody's."
+        )
+    if person is not None and found.get("no number"):
+        raise _not_finite(called(person))
+    if nulls == "skip":
+        for name in names:
+            table = table.filter(~nw.col(name).is_null())
+    return found["rows"], table
+
+
+def sums(
+    table: Table,
+    moments: Sequence[Moment],
+    *,
+    by: Sequence[str] = (),
+    groups: Sequence[Key] = ((),),
+    person: str | None = None,
+    rows: int = 1,
+) -> list[list[Fraction]]:
+    """Return, for each group, the exact sum of what its rows add to each moment.
+
+    Parameters
+    ----------
+    table
+        Without nulls in the columns of the moments. Names are those of its columns: for a user's
+        frame, ours of `inbounds.frames.binding`.
+    by, groups
+        Rows whose `by` columns are not one of `groups` are left out.
+    person, rows
+        The column that says whose row it is, and how many rows of a person are used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from inbounds.frames.central.moment import moments
+    >>> from inbounds.frames.central.statistic import count, mean
+    >>> found = moments([count(), mean("age", 0, 100)], sizes_public=False)
+    >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), found)
+    [[Fraction(2, 1), Fraction(7, 20)]]
+    """
+    listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
+    table, columns = _picked(table, moments, by, listed, person)
+    if person is not None:
+        table = few_rows(table, [*columns.values(), *listed], rows)
+    names: list[str] = []
+    for i, one in enumerate(moments):
+        if one.column:
+            table, added = with_integers(table, one, columns[one.column], str(i))
+            names += added
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in names)]
+    result = table.group_by(*listed).agg(*totals) if listed else table.select(*totals)
+    found: dict[tuple[int, ...], dict[str, int]] = {}
+    for row in _collected(result):
+        key = tuple(int(row.pop(name)) for name in listed)
+        found[key] = {name: int(value or 0) for name, value in row.items()}
+    known = list(listed.values())
+    keys = [tuple(known[i][value] for i, value in enumerate(group)) for group in groups]
+    return [exact_sums(moments, found.get(key, {})) for key in keys]
+
+
+def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
+    """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
+
+    Which ones depends on that person's rows alone; rows that tie are alike in all that is used.
+    Row r of m is kept if floor(rows·r/m + 1/2) rises there; for one row, that is the middle one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"person": [7, 7, 7, 8], "x0": [1.0, 5.0, 2.0, 9.0]}))
+    >>> few_rows(table, ["x0"], 1)["x0"].to_list()
+    [2.0, 9.0]
+    """
+    if isinstance(table, nw.DataFrame):  # PyArrow has no windows with an order
+        table = table.sort("person", *order).with_row_index("index")
+        first = nw.col("index").min().over("person")
+        place = nw.col("index").cast(nw.Float64()) - first.cast(nw.Float64()) + 1.0
+    else:
+        place = nw.col("person").cum_count().over("person", order_by=order or ["person"])
+    table = table.with_columns(place.cast(nw.Float64()).alias("place"))
+    table = table.with_columns(nw.col("place").count().over("person").alias("own"))
+    own = nw.col("own").cast(nw.Float64())
+    here, before = (
+        ((nw.col("place") - back) * (2.0 * rows) / own + 1.0) / 2.0 for back in (0.0, 1.0)
+    )
+    return table.filter(here.floor() > before.floor())
+
+
+def _not_finite(name: str) -> ArgumentError:
+    return ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
+
+
+def _picked(
+    table: Table,
+    moments: Sequence[Moment],
+    by: Sequence[str],
+    listed: Mapping[str, Places],
+    person: str | None,
+) -> tuple[Table, dict[str, str]]:
+    """Select rows and columns that are used, under names of our own: plain keys, and doubles."""
+    used = dict.fromkeys(one.column for one in moments if one.column)
+    columns = {name: f"x{i}" for i, name in enumerate(used)}
+    picked = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
+    picked += [nw.col(name).alias(new) for name, new in columns.items()]
+    if person is not None:
+        picked.append(nw.col(person).alias("person"))
+    table = table.select(*picked) if picked else table
+    table = nearest_doubles(table, list(columns.values()))
+    table = table.with_columns(without_signed_zero(name) for name in columns.values())
+    table = with_plain_keys(table, listed, None if person is None else "person")
+    for name in listed:
+        table = table.filter(nw.col(name) > 0)
+    return table, columns
+
+
+def _collected(table: Table) -> list[dict[str, Any]]:
+    """Fetch a small result."""
+    eager = table.collect() if isinstance(table, nw.LazyFrame) else table
+    return eager.rows(named=True)

@@ -1,0 +1,280 @@
+"""CSV as a stream of record batches. Errors say where a bad cell is, never what it is."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._extra import optional
+from inbounds.errors import ArgumentError
+from inbounds.frames.local.layout import batch_rows, rebatched
+
+with optional():
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+_BLOCK = 1 << 24  # bytes read together
+INFERRED = 1 << 16  # rows that types are inferred from: of bytes, private cells would fill some
+_LONGEST_HEADER = 1 << 20
+_LONGEST_ROW = 1 << 26
+_TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # of lines: between them is a blank one
+_AROUND = b'\r\n"'  # what may stand beside a quote outside a cell, with the delimiter
+_REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
+
+
+def read(
+    stream: IO[bytes],
+    numbers: Collection[str],
+    *,
+    typed: bool = False,
+    delimiter: str = ",",
+    check: Callable[[list[str]], object] = bool,
+) -> tuple[Any, Iterator[Any]]:
+    r"""Return the schema of a CSV file with a header, and its record batches.
+
+    Below a header of one name every line is a row, and a blank one is a row whose value is missing:
+    whether somebody answered is never told by the number of rows. Below a longer header a blank
+    line is no row; it is refused, but for blank lines at the end of the file.
+
+    Parameters
+    ----------
+    stream
+        Where to read; never more than a few blocks are held.
+    numbers
+        Columns that are read as doubles: a type inferred from the first rows may not fit the last.
+    typed
+        Whether to infer the types of other columns from the first `INFERRED` rows, or to pass
+        their text on as it is.
+    delimiter
+        The character between cells, as `csv_writer.checked_delimiter` allows it.
+    check
+        What to call with the names in the header, before rows are read that may not fit it.
+
+    Examples
+    --------
+    >>> import io
+    >>> schema, batches = read(io.BytesIO(b"age,zip\n41,007\n"), ["age"])
+    >>> schema.types, next(batches).to_pylist()
+    ([DataType(double), DataType(string)], [{'age': 41.0, 'zip': '007'}])
+    >>> next(read(io.BytesIO(b"age\n41\n\n7\n"), ["age"])[1])["age"].to_pylist()
+    [41.0, None, 7.0]
+    """
+    names = _header(stream, delimiter)
+    check(names)
+    kinds = {} if typed else dict.fromkeys(names, pa.string())
+    kinds |= dict.fromkeys(numbers, pa.float64())
+    blocks = _blocks(stream, delimiter)
+    if len(names) > 1:
+        blocks = _without_blank_lines(blocks)
+    if typed:
+        blocks = _first_rows_together(blocks)
+    tables = _tables(blocks, names, kinds, delimiter)
+    first = next(tables, None)
+    if first is None:
+        return pa.schema([(name, kinds.get(name, pa.string())) for name in names]), iter(())
+    batches = (batch for table in chain([first], tables) for batch in table.to_batches())
+    return first.schema, rebatched(batches, first.schema, batch_rows(first.schema))
+
+
+def _tables(
+    blocks: Iterable[bytes], names: list[str], kinds: dict[str, Any], delimiter: str
+) -> Iterator[Any]:
+    """Parse block after block; types that the first one does not tell are added to `kinds`."""
+    rows = 0
+    for block in blocks:
+        table = _parsed(block, names, kinds, rows, delimiter)
+        if table is not None:
+            found = {field.name: field.type for field in table.schema}
+            blank = [name for name, kind in found.items() if pa.types.is_null(kind)]
+            if blank:  # later blocks may tell more, and text holds whatever they tell
+                found |= dict.fromkeys(blank, pa.string())
+                table = table.cast(pa.schema([(name, found[name]) for name in names]))
+            kinds |= found
+            rows += table.num_rows
+            yield table
+
+
+def _first_rows_together(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the first `INFERRED` rows as one block, however long their private cells are."""
+    held: list[bytes] = []
+    missing = INFERRED
+    for block in blocks:
+        ends = _row_ends(block)
+        if ends.size >= missing:
+            end = int(ends[missing - 1])
+            yield b"".join([*held, block[:end]])
+            yield block[end:]
+            yield from blocks
+            return
+        held.append(block)
+        missing -= ends.size
+    yield b"".join(held)
+
+
+def _row_ends(block: bytes) -> NDArray[np.int64]:
+    """Return where rows end; line ends in quotes do not count."""
+    data = np.frombuffer(block, np.uint8)
+    ends = data == ord("\n")
+    if b"\r" in block:
+        alone = data == ord("\r")
+        alone[:-1] &= ~ends[1:]
+        ends |= alone
+    if b'"' in block:
+        ends &= np.cumsum(data == ord('"'), dtype=np.uint8) % 2 == 0
+    return np.flatnonzero(ends) + 1
+
+
+def _blocks(stream: IO[bytes], delimiter: str) -> Iterator[bytes]:
+    """Read blocks that end with a row.
+
+    Arrow's own stream reads ahead in a thread, which brings the process down if it ends meanwhile.
+    """
+    rest, lines = b"", 0
+    while block := stream.read(_BLOCK):
+        rest += block
+        end = _row_end(rest)
+        if end:
+            yield _checked_quotes(rest[:end], lines, delimiter)
+            lines += rest.count(b"\n", 0, end)
+            rest = rest[end:]
+        elif len(rest) > _LONGEST_ROW:
+            raise ArgumentError(
+                f"a row must be shorter than {_LONGEST_ROW} bytes.\nHint: a quote may be open."
+            )
+    if rest:
+        yield _checked_quotes(rest, lines, delimiter)
+
+
+def _without_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Refuse a blank line that another row comes after; Arrow would leave it out in silence."""
+    lines, first_blank = 0, None
+    for block in blocks:
+        if first_blank is None and (place := _blank_line(block)) is not None:
+            first_blank = lines + block.count(b"\n", 0, place) + 1
+            block_rest = block[place:]
+        else:
+            block_rest = block
+        if first_blank is not None and block_rest.strip(b"\r\n"):
+            raise ArgumentError(
+                f"line {first_blank} below the header must not be blank: every row must have as "
+                "many cells as the header."
+            )
+        lines += block.count(b"\n")
+        yield block
+
+
+def _blank_line(block: bytes) -> int | None:
+    """Return where the first blank line of a block begins; line ends in quotes do not count."""
+    if block[:1] not in (b"\n", b"\r") and not any(two in block for two in _TWO_ENDS):
+        return None
+    data = np.frombuffer(block, np.uint8)
+    inside = np.cumsum(data == ord('"')) % 2 == 1
+    ends = np.isin(data, np.frombuffer(b"\r\n", np.uint8)) & ~inside
+    before = np.concatenate([[True], ends[:-1]])
+    returns = np.concatenate([[False], ends[:-1] & (data[:-1] == ord("\r"))])
+    blank = np.flatnonzero(ends & before & ~((data == ord("\n")) & returns))
+    return int(blank[0]) if blank.size else None
+
+
+def _row_end(data: bytes) -> int:
+    """Return where the last whole row ends: at a line end with as many quotes opened as closed."""
+    end = data.rfind(b"\n") + 1
+    quotes = data.count(b'"', 0, end)
+    while quotes % 2:
+        before = data.rfind(b"\n", 0, data.rfind(b'"', 0, end)) + 1
+        quotes -= data.count(b'"', before, end)
+        end = before
+    return end
+
+
+def _checked_quotes(block: bytes, lines: int, delimiter: str) -> bytes:
+    """Refuse what Arrow would read somehow: behind a stray quote, numbers would pass as text.
+
+    Every other quote opens a cell and the next one closes it; a doubled one closes and opens.
+    """
+    data = np.frombuffer(b"\n" + block + b"\n", np.uint8)
+    quotes = np.flatnonzero(data == ord('"'))
+    beside = quotes + np.where(np.arange(quotes.size) % 2, 1, -1)
+    around = np.frombuffer(_AROUND + delimiter.encode(), np.uint8)
+    wrong = quotes[~np.isin(data[beside], around)]
+    if quotes.size % 2 and not wrong.size:
+        wrong = quotes[-1:]
+    if wrong.size:
+        line = lines + block.count(b"\n", 0, int(wrong[0]) - 1) + 1
+        raise ArgumentError(
+            f"line {line} below the header must have quotes around whole cells only, all closed."
+        )
+    return block
+
+
+def _parsed(
+    block: bytes, names: list[str], kinds: dict[str, Any], rows: int, delimiter: str
+) -> Any:
+    uneven: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "error"
+
+    try:
+        return arrow_csv.read_csv(
+            pa.BufferReader(block),
+            # a single thread counts rows
+            arrow_csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,  # otherwise they are rows
+                invalid_row_handler=refuse,
+            ),
+            arrow_csv.ConvertOptions(column_types=kinds),
+        )
+    except pa.ArrowInvalid as error:
+        if str(error) == "Empty CSV file":  # or blank lines
+            return None
+        raise _explained(error, names, uneven, rows) from None
+
+
+def _header(stream: IO[bytes], delimiter: str) -> list[str]:
+    """Read the first row by itself, so that every column has a type before data is read."""
+    line = stream.readline(_LONGEST_HEADER)
+    while line.count(b'"') % 2 and len(line) < _LONGEST_HEADER:
+        more = stream.readline(_LONGEST_HEADER)
+        if not more:
+            break
+        line += more
+    if not line:
+        raise ArgumentError("a CSV file must have a header, got an empty file.")
+    try:
+        (names,) = csv.reader([line.decode("utf-8-sig")], delimiter=delimiter, strict=True)
+    except (UnicodeDecodeError, ValueError, csv.Error):
+        raise ArgumentError("a CSV file must begin with a header, in UTF-8.") from None
+    if not names:
+        raise ArgumentError("a CSV file must begin with a header, got a blank line.")
+    return names
+
+
+def _explained(error: Exception, names: list[str], uneven: list[Any], before: int) -> ArgumentError:
+    """Return our own error: the message of Arrow's shows the cell or even the whole row."""
+    if uneven:
+        bad = uneven[0]
+        return ArgumentError(
+            f"row {before + bad.number} below the header must have as many cells as it, "
+            f"{bad.expected_columns}, got {bad.actual_columns}."
+        )
+    if not (found := _REFUSED.match(str(error))):
+        return ArgumentError("the rows below the header must be CSV.")
+    name, row, kind = names[int(found[1])], before + int(found[2]), found[3]
+    wanted = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
+    hint = (
+        ""
+        if kind in ("double", "string")
+        else f"\nHint: types are inferred from the first {INFERRED} rows."
+    )
+    return ArgumentError(f"column {name!r} must have {wanted} in row {row} below the header.{hint}")

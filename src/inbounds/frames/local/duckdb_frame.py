@@ -1,0 +1,94 @@
+"""DuckDB relations."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from inbounds._extra import optional
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.local import arrow_frame
+from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.order import random_keys
+
+with optional():
+    import pyarrow as pa
+
+_INTEGERS = {"TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32", "BIGINT": "int64"}
+_TYPES = {
+    **_INTEGERS,
+    **{f"U{name}": f"u{kind}" for name, kind in _INTEGERS.items()},
+    "FLOAT": "float32",
+    "DOUBLE": "float64",
+}
+
+
+def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+    """Return a relation that replaces columns whenever it is run.
+
+    Each column gets a function of its own on the relation's connection, which stays there until
+    the connection is closed (do so: DuckDB complains of leaks at exit otherwise). It is declared
+    to have side effects, so DuckDB neither reuses its answers nor moves a filter past it.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+    >>> relation = duckdb.connect().sql("SELECT 41 AS age, 'Ulm' AS town")
+    >>> privatize_frame(relation, [Column("age", m, "error")]).columns
+    ['age', 'town']
+    """
+    connection = getattr(frame, "_con", None)  # there is no public way to it
+    if connection is None:
+        raise ArgumentTypeError.must_be("frame", "a relation of DuckDB 2.0 or newer")
+    places = locate(columns, frame.columns)
+    _refuse_alike(places, frame.columns)
+    replaced = []
+    for i, column in places.items():
+        given = str(frame.types[i])
+        kept = column.keeps(number_type(column, given, _TYPES))
+        name = f"inbounds_{secrets.token_hex(8)}"
+        connection.create_function(
+            name,
+            partial(arrow_frame.answer, column),
+            [given],
+            given if kept else "DOUBLE",
+            type="arrow",
+            null_handling="special",
+            side_effects=True,
+        )
+        quoted = '"' + str(column.name).replace('"', '""') + '"'
+        replaced.append(f"{name}({quoted}) AS {quoted}")
+    answered = frame.project(f"* REPLACE ({', '.join(replaced)})")
+    return _shuffled(answered, next(iter(places)), connection) if shuffle else answered
+
+
+def _shuffled(frame: Any, place: int, connection: Any) -> Any:
+    """Order rows by random words of our own: DuckDB's random() can be foreseen."""
+    name = f"inbounds_{secrets.token_hex(8)}"
+    connection.create_function(
+        name,
+        lambda values: pa.array(random_keys(len(values))),
+        [str(frame.types[place])],
+        "UBIGINT",
+        type="arrow",
+        null_handling="special",
+        side_effects=True,
+    )
+    quoted = '"' + frame.columns[place].replace('"', '""') + '"'
+    return frame.order(f"{name}({quoted})")
+
+
+def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:
+    """Refuse a name that differs from another only in case: DuckDB would take either."""
+    folded = [name.casefold() for name in names]
+    for i in places:
+        if folded.count(folded[i]) > 1:
+            raise ArgumentError.must(
+                "mechanisms",
+                "name columns that differ from others by more than case",
+                got=repr(names[i]),
+            )

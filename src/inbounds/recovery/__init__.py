@@ -1,0 +1,1 @@
+"""What private outputs tell about the true values behind them all."""

@@ -1,0 +1,48 @@
+"""What is printed of a recovered distribution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from inbounds._table import Table
+
+if TYPE_CHECKING:
+    from inbounds.recovery.deconvolution import Deconvolution
+
+_QUICK = 1000  # resampled columns whose intervals are shown
+
+
+def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
+    """List what was recovered; `proper_mean` says whether the mean's interval has a confidence.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+    >>> result = ib.deconvolve(m.release([0.2, 0.8] * 50), m, bootstrap=0)
+    >>> deconvolution_table(result, proper_mean=True).rows[1]
+    ('outputs read', '100')
+    """
+    facts = [("mechanism", repr(result.mechanism)), ("outputs read", f"{result.count:,}")]
+    names: tuple[Literal["mean", "median", "variance"], ...] = ("mean", "median", "variance")
+    numbers = result.mean, float(result.quantile(0.5)), result.variance
+    for name, number in zip(names, numbers, strict=True):
+        interval = _interval(result, name, proper=proper_mean and name == "mean")
+        facts.append((name, f"{number:.6g}{interval}"))
+    facts += [
+        ("standard deviation", f"{result.variance**0.5:.6g}"),
+        ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
+        ("bootstrap", f"{len(result.replicates)} columns"),
+    ]
+    return Table.of_facts("Distribution of the true values", facts)
+
+
+def _interval(
+    result: Deconvolution, statistic: Literal["mean", "median", "variance"], *, proper: bool
+) -> str:
+    """Call an interval one of 95 % only if it is."""
+    if not proper and not 2 <= len(result.replicates) <= _QUICK:
+        return ""
+    low, high = result.interval(statistic, 0.95)
+    what = "95 % interval" if proper else "95 % of the bootstrap, smoothing left out:"
+    return f" ({what} {low:.6g} to {high:.6g})"

@@ -1,0 +1,107 @@
+"""The mean of many people's values, read back from one private output of each.
+
+The mean of the outputs themselves is biased, since noise that stays in the box pulls every output
+towards its middle. A function g of one output, averaged over all, does better: the best one
+balances its bias against its noise. Derivation: docs/proofs/deconvolution.md, item 7.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from inbounds._types import Floats
+from inbounds.domain import Box
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.recovery.cells import Cells
+
+_COARSEST, _FINEST = 64, 256  # cells of values
+_PER_SCALE = 4  # cells that the noise spreads over, at least
+_EDGES = _FINEST / _PER_SCALE  # scales, beyond which a box has a middle that feels no bound
+_SETTLED = 1e-13  # least weight of the noise against the bias, as far as doubles can solve
+
+
+def mean_rmse(mechanism: Mechanism, people: int) -> float:
+    """Return the root mean squared error of a mean over `people`, by the best function of outputs.
+
+    The error is averaged over values anywhere in the box (on its steps, if it has any), and each
+    time all people have that same value. This is the hardest kind of population: nobody's bias
+    makes up for another's.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+    >>> round(mean_rmse(m, 1), 3), round(mean_rmse(m, 10_000), 4)
+    (0.279, 0.0114)
+    """
+    box = mechanism.domain
+    lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism.scales[0])
+    step = box.steps[0]
+    if step is not None and scale < step and width > 2 * _FINEST * step:
+        few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly reaches the next step
+        return mean_rmse(_on(mechanism, few), people)
+    reach = _EDGES * scale if step is None else math.ceil(_EDGES * scale / step) * step
+    if reach < width / 2 and (step is None or scale >= step):
+        edges = _on(mechanism, Box(lower, lower + reach, step=step))
+        middle = float(mechanism.variance(lower + width / 2)) / people
+        fraction = reach / width
+        return math.sqrt(fraction * mean_rmse(edges, people) ** 2 + (1 - fraction) * middle)
+    cells = Cells.of(mechanism, int(np.clip(_PER_SCALE * width / scale, _COARSEST, _FINEST)))
+    if step is None:
+        values, weights = (cells.edges[:-1] + cells.edges[1:]) / 2, np.diff(cells.edges)
+    else:
+        values = _steps(box)
+        weights = np.ones_like(values)
+    unit = (values - lower) / width - 0.5
+    response = cells.probabilities(mechanism, values)
+    return _reading_error(response, unit, weights / weights.sum(), people) * width
+
+
+def middle_rmse(box: Box) -> float:
+    """Return the error of the middle of an interval over the same values.
+
+    Examples
+    --------
+    >>> middle_rmse(Box(0, 1, step=1)), round(middle_rmse(Box(0, 1)), 4)
+    (0.5, 0.2887)
+    """
+    width = float(box.widths[0])
+    if box.steps[0] is None:
+        return width / math.sqrt(12)
+    return math.sqrt(float(np.mean((_steps(box) - float(box.lower) - width / 2) ** 2)))
+
+
+def _steps(box: Box) -> Floats:
+    """Return the steps of an interval, or some that stand for many."""
+    lower, width, step = float(box.lower), float(box.widths[0]), float(box.steps[0] or 0.0)
+    last = math.floor(width / step * (1 + 1e-9))
+    chosen: Floats = np.unique(np.rint(np.linspace(0, last, min(last, _FINEST) + 1)))
+    return lower + step * chosen
+
+
+def _on(mechanism: Mechanism, box: Box) -> Mechanism:
+    """Return the same noise on another box."""
+    return type(mechanism)(box, mechanism.sensitivity, mechanism.scale)  # type: ignore[call-arg]
+
+
+def _reading_error(response: Floats, values: Floats, weights: Floats, people: int) -> float:
+    """Minimise Σ weights·((E g − values)² + Var g / people) over g, one number a cell of outputs.
+
+    Examples
+    --------
+    >>> told = np.eye(2), np.array([-0.5, 0.5]), np.full(2, 0.5)  # the output is the value
+    >>> _reading_error(*told, 1)
+    0.0
+    """
+    weighted = response * weights[:, None]
+    seen = weighted.sum(axis=0)
+    keep = seen > 0
+    response, weighted, seen = response[:, keep], weighted[:, keep], seen[keep]
+    noise = max(1 / people, _SETTLED)
+    curvature = (1 - noise) * (response.T @ weighted) + np.diag(seen * noise)
+    g = np.linalg.solve(curvature, weighted.T @ values)
+    mean = response @ g
+    variance = np.maximum(response @ g**2 - mean**2, 0.0)
+    return math.sqrt(float(weights @ ((mean - values) ** 2 + variance / people)))

@@ -1,0 +1,47 @@
+import logging
+import threading
+
+import pytest
+from pyspark.logger import PySparkLogger
+
+from inbounds.errors import ArgumentError
+from inbounds.frames.central.silence import quietly
+
+
+def test_what_is_done_is_returned() -> None:
+    assert quietly(lambda: 7) == 7
+
+
+def test_an_error_keeps_its_type_only() -> None:
+    with pytest.raises(ArgumentError, match="its engine raised ValueError") as failure:
+        quietly(lambda: int("secret"))
+    assert "secret" not in str(failure.value)
+    assert failure.value.__context__ is failure.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])
+def test_loggers_are_silent_in_this_thread_and_for_this_time(name: str) -> None:
+    logger, told = PySparkLogger.getLogger(name), []
+    assert isinstance(logger, PySparkLogger)
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    handler = Listener()
+    logger.addHandler(handler)
+    elsewhere = threading.Thread(target=lambda: logger.error("elsewhere"))
+
+    def work() -> None:
+        logger.error("secret")
+        elsewhere.start()
+        elsewhere.join()
+        raise ValueError
+
+    try:
+        with pytest.raises(ArgumentError):
+            quietly(work)
+        logger.error("after")
+    finally:
+        logger.removeHandler(handler)
+    assert told == ["elsewhere", "after"]

@@ -1,0 +1,262 @@
+import math
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from inbounds.accounting.ledger import Ledger
+from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError
+from inbounds.frames.central.statistic import count, histogram, mean, total, variance
+from inbounds.frames.central.summarize import summarize
+from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.unit import Unit
+
+ROWS = 400
+DATA = {
+    "age": np.arange(ROWS) % 100,
+    "income": np.linspace(0, 2e5, ROWS),
+    "town": np.array(["Ulm", "Rom", "Bern", "Ulm"] * (ROWS // 4)),
+    "who": np.arange(ROWS) // 2,
+}
+ASKED = [
+    count(),
+    mean("age", 0, 120),
+    total("income", 0, 1e5),
+    variance("age", 0, 120),
+    histogram("age", [0, 30, 60, 120]),
+]
+HIGHS = {"count": ROWS, "mean": 120, "total": 1e5 * ROWS, "variance": 3600, "histogram": ROWS}
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(DATA)
+
+
+class Spy:
+    """Looks like a ledger, and keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[BoundedGaussian, Any, str, str]] = []
+
+    def release(self, mechanism: Any, value: Any, *, dataset: str, label: str, unit: Any) -> Any:
+        self.given.append((mechanism, value, dataset, label))
+        return mechanism.release(value)
+
+
+def asked(*arguments: Any, **options: Any) -> tuple[BoundedGaussian, Any]:
+    """The mechanism and the private values of one summary."""
+    spy = Spy()
+    summarize(frame(), *arguments, ledger=spy, dataset="d", **options)
+    ((mechanism, value, _, _),) = spy.given
+    return mechanism, value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"by": "town", "groups": ["Rom", "Ulm"]},
+        {"adjacency": "add-remove", "size": ROWS},
+        {"id": "who", "rows": 2, "size": ROWS},
+        {"nulls": "skip"},
+        {"by": ["town", "who"], "groups": [("Ulm", 0), ("Rom", 7)], "size": ROWS},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "guarantee", [{"epsilon": 0.1}, {"epsilon": 5.0}, {"epsilon": 1.0, "delta": 1e-6}, {"rho": 0.1}]
+)
+def test_every_value_is_in_its_range_and_its_interval(
+    options: dict[str, Any], guarantee: dict[str, Any]
+) -> None:
+    result = summarize(frame(), ASKED, **options, **guarantee)
+    assert len(result) == 7 * len(options.get("groups", [0]))
+    highs = result["statistic"].map(HIGHS)
+    assert (result["lower"] >= 0).all()
+    assert (result["lower"] <= result["value"]).all()
+    assert (result["value"] <= result["upper"]).all()
+    assert (result["upper"] <= highs).all()
+    assert (result["standard_error"] >= 0).all()
+    assert (result["standard_error"] <= highs).all()
+    counts = result[result["statistic"].isin(["count", "histogram"])]
+    assert (counts["value"] % 1 == 0).all()
+
+
+def test_little_noise_gives_the_true_statistics() -> None:
+    result = summarize(frame(), ASKED, "town", ["Ulm", "Rom"], rho=1e12)
+    table = frame().assign(income=frame()["income"].clip(upper=1e5))
+    for town in ("Ulm", "Rom"):
+        rows = table[table["town"] == town]
+        found = result[result["town"] == town]["value"].tolist()
+        bins = np.histogram(rows["age"], [0, 30, 60, 120])[0]
+        truth = [len(rows), rows["age"].mean(), rows["income"].sum(), rows["age"].var(ddof=0)]
+        assert found == pytest.approx([*truth, *bins], rel=1e-4)
+
+
+def test_columns_say_what_a_row_is_about() -> None:
+    result = summarize(frame(), ASKED[1], epsilon=1.0)
+    assert list(result) == ["statistic", "column", "value", "standard_error", "lower", "upper"]
+    result = summarize(frame(), ASKED, "town", ["Rom"], epsilon=1.0)
+    assert list(result)[:5] == ["town", "statistic", "column", "bin_lower", "bin_upper"]
+    assert result["bin_upper"].dropna().tolist() == [30, 60, 120]
+    assert result["column"].isna().tolist() == [True] + [False] * 6
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (pd.DataFrame, pd.DataFrame),
+        (pl.DataFrame, pl.DataFrame),
+        (pl.LazyFrame, pl.DataFrame),
+        (pa.table, pa.Table),
+        (lambda data: duckdb.connect().from_arrow(pa.table(data)), pa.Table),
+    ],
+    ids=["pandas", "polars", "lazy", "arrow", "duckdb"],
+)
+def test_the_result_is_of_the_kind_of_the_frame(
+    make: Callable[[dict[str, Any]], Any], kind: type
+) -> None:
+    result = summarize(make(DATA), ASKED, "town", ["Rom"], epsilon=1.0)
+    assert type(result) is kind
+
+
+def test_a_public_number_of_rows_is_told_exactly_and_costs_nothing() -> None:
+    spy = Spy()
+    result = summarize(frame(), count(), epsilon=1.0, ledger=spy, dataset="d")
+    assert result[["value", "standard_error", "lower", "upper"]].values.tolist() == [
+        [ROWS, 0, ROWS, ROWS]
+    ]
+    assert spy.given == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"by": "town", "groups": ["Ulm", "Rom"]}, {"adjacency": "add-remove", "size": 9}],
+)
+def test_the_release_gives_the_guarantee_asked_for(options: dict[str, Any]) -> None:
+    mechanism, values = asked(ASKED, **options, epsilon=0.7)
+    assert mechanism.epsilon == pytest.approx(0.7)
+    assert mechanism.epsilon <= 0.7
+    assert np.shape(values) == (mechanism.domain.dimension,)
+    assert asked(ASKED, **options, rho=0.2)[0].rho <= 0.2
+    assert asked(ASKED, **options, epsilon=1.0, delta=1e-6)[0].delta(1.0) <= 1e-6
+
+
+def test_the_norm_with_less_noise_is_used() -> None:
+    many = histogram("age", np.linspace(0, 120, 41).tolist())
+    l1, _ = asked(many, epsilon=1.0)
+    assert "L1" in repr(l1.sensitivity)
+    l2 = BoundedGaussian.calibrated(l1.domain, math.sqrt(2) / ROWS, epsilon=1.0)
+    assert float(np.max(l1.sigma)) < 0.9 * float(np.max(l2.sigma))
+    assert "L2" in repr(asked(variance("age", 0, 120), rho=0.1)[0].sensitivity)
+
+
+def test_a_tight_size_needs_less_noise() -> None:
+    loose, tight = (
+        float(np.max(asked(count(), "town", ["Ulm"], epsilon=1.0, size=size)[0].sigma)) * size
+        for size in (ROWS, 250)
+    )
+    assert tight < loose
+
+
+def test_more_rows_of_one_person_need_more_noise() -> None:
+    few, many = (float(np.max(asked(ASKED, rho=0.1, rows=k)[0].sigma)) for k in (1, 3))
+    assert many == pytest.approx(3 * few, rel=0.01)
+
+
+def test_rows_of_a_person_beyond_the_limit_are_not_used() -> None:
+    _, one = asked(count(), epsilon=1.0, id="who", size=ROWS)
+    _, two = asked(count(), epsilon=1.0, id="who", rows=2, size=ROWS)
+    assert (one[0], two[0]) == (0.5, 1.0)
+
+
+def test_a_group_larger_than_its_size_is_cut_off_without_a_word() -> None:
+    result = summarize(frame(), count(), adjacency="add-remove", size=5, rho=1e9)
+    assert result["value"].tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [
+        ({}, Unit("replace", "row")),
+        ({"rows": 3}, Unit("replace", "row", 3)),
+        ({"adjacency": "add-remove", "rows": 2, "size": 9}, Unit("add-remove", "row", 2)),
+        ({"id": "who", "rows": 2, "size": 9}, Unit("replace", "person")),
+        ({"adjacency": "add-remove", "id": "who", "size": 9}, Unit("add-remove", "person")),
+    ],
+)
+def test_a_ledger_is_told_which_change_is_hidden(
+    tmp_path: Any, options: dict[str, Any], unit: Unit
+) -> None:
+    table = pd.DataFrame({"age": [17, 41, 68], "who": ["a", "b", "b"]})
+    ledger = Ledger(tmp_path / "budget.db")
+    for dataset, stated in (("free", None), ("edges", Unit("add-remove", "edge"))):
+        ledger.open(dataset, epsilon=1.0, unit=stated)
+    summarize(table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="free", **options)
+    assert ledger.budget("free").unit == unit
+    with pytest.raises(ArgumentError, match=r"^unit must speak of the edge"):
+        summarize(
+            table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="edges", **options
+        )
+    assert ledger.records("edges") == []
+
+
+def test_a_ledger_is_charged_once_and_told_what_for(tmp_path: Any) -> None:
+    ledger = Ledger(tmp_path / "budget.db")
+    ledger.open("people", epsilon=1.0)
+    summarize(frame(), ASKED[:2], epsilon=0.75, ledger=ledger, dataset="people")
+    (charge,) = ledger.records("people")
+    assert charge["label"] == "count(), mean('age', 0, 120)"
+    assert ledger.remaining("people").epsilon == pytest.approx(0.25)
+    assert charge["unit"] == "replace one row"
+    with pytest.raises(BudgetExceededError):
+        summarize(frame(), ASKED[:2], epsilon=0.75, ledger=ledger, dataset="people", label="more")
+    assert len(ledger.records("people")) == 1
+
+
+def test_what_is_wrong_is_found_before_anything_is_charged() -> None:
+    spy = Spy()
+    broken = frame().assign(age=float("nan"))
+    with pytest.raises(ArgumentError, match="column 'age'"):
+        summarize(broken, ASKED, epsilon=1.0, ledger=spy, dataset="d")
+    assert spy.given == []
+
+
+@pytest.mark.parametrize("options", [{"dataset": "d"}, {"label": "x"}, {"ledger": Spy()}])
+def test_a_ledger_comes_with_a_dataset(options: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match="ledger"):
+        summarize(frame(), ASKED, epsilon=1.0, **options)
+
+
+def test_a_guarantee_must_be_asked_for() -> None:
+    with pytest.raises(ArgumentTypeError, match="epsilon or rho"):
+        summarize(frame(), ASKED)
+
+
+def test_a_table_without_rows_has_no_public_statistics() -> None:
+    with pytest.raises(ArgumentError, match="at least one row"):
+        summarize(frame()[:0], ASKED, epsilon=1.0)
+
+
+def test_a_table_without_rows_is_like_any_other_where_their_number_is_private() -> None:
+    result = summarize(frame()[:0], ASKED, adjacency="add-remove", size=50, rho=0.1)
+    assert result["value"].notna().all()
+
+
+def test_integers_decimals_and_narrow_floats_are_numbers() -> None:
+    kinds = [pl.Int8, pl.UInt64, pl.Float32, pl.Decimal(10, 2)]
+    for kind in kinds:
+        table = pl.DataFrame({"x": pl.Series([1, 2, 3], dtype=pl.Int64).cast(kind)})
+        result = summarize(table, mean("x", 0, 4), rho=1e12)
+        assert result["value"].item() == pytest.approx(2, abs=1e-4)
+
+
+def test_what_is_not_a_ledger_is_refused_by_name() -> None:
+    frame = pd.DataFrame({"age": [17.0, 41.0]})
+    with pytest.raises(ArgumentTypeError, match="ledger must be a Ledger, got str"):
+        summarize(frame, mean("age", 0, 120), epsilon=1.0, ledger="b.db", dataset="d")

@@ -1,0 +1,115 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.local.layout import Rebuilt, batch_rows, joined, rebatched
+
+
+def test_the_number_of_rows_depends_on_the_number_and_types_of_columns():
+    numbers = pa.schema({f"x{i}": pa.int8() for i in range(64)})
+    assert batch_rows(numbers) == 1 << 16
+    assert batch_rows(pa.schema({"x": pa.float64()})) == 1 << 19
+    assert batch_rows(pa.schema({"x": pa.float64(), "y": pa.string()})) == 1 << 16
+    assert batch_rows(pa.schema([])) == 1 << 19
+
+
+@pytest.mark.parametrize("sizes", [[10], [1] * 10, [0, 7, 0, 3], [4, 4, 2]])
+def test_batches_are_cut_and_joined_in_order(sizes):
+    whole = pa.record_batch({"x": range(10)})
+    ends = np.cumsum(sizes)
+    parts = [whole.slice(end - size, size) for size, end in zip(sizes, ends, strict=True)]
+    batches = list(rebatched(parts, whole.schema, 4))
+    assert [batch.num_rows for batch in batches] == [4, 4, 2]
+    assert pa.Table.from_batches(batches)["x"].to_pylist() == list(range(10))
+
+
+def test_nothing_is_left_in_the_places_of_nulls():
+    valid = pa.py_buffer(b"\x01")
+    values = pa.Array.from_buffers(pa.int64(), 2, [valid, pa.py_buffer(np.array([1, 77]))])
+    assert values.null_count == 1
+    clean = joined([values], pa.field("x", pa.int64()))
+    assert np.frombuffer(clean.buffers()[1], np.int64)[:2].tolist() == [1, 0]
+
+
+def test_views_runs_and_inner_dictionaries_are_undone():
+    batch = pa.record_batch(
+        {
+            "view": pa.array(["a", None], pa.string_view()),
+            "runs": pc.run_end_encode(pa.array([1, 1])),
+            "inner": pa.array([["a"], []], pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+        }
+    )
+    rebuilt = Rebuilt(batch.schema)
+    assert rebuilt.schema.types == [pa.string(), pa.int64(), pa.list_(pa.string())]
+    (found,) = rebuilt.batches([batch])
+    assert found.to_pylist() == batch.to_pylist()
+
+
+def test_ordered_categories_must_be_the_same_throughout():
+    def batch(categories):
+        coded = pa.DictionaryArray.from_arrays(pa.array([0, 1]), categories, ordered=True)
+        return pa.record_batch({"x": coded})
+
+    low = batch(["low77", "high77"])
+    (found,) = Rebuilt(low.schema).batches([low, low])
+    assert found["x"].dictionary.to_pylist() == ["low77", "high77"]
+    with pytest.raises(ArgumentError, match=r"^column 'x' must have the same ordered") as caught:
+        list(Rebuilt(low.schema).batches([low, batch(["high77", "low77"])]))
+    assert "77" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.dense_union([pa.field("a", pa.int8())]), pa.list_view(pa.int8())], ids=str
+)
+def test_types_of_many_layouts_are_refused_by_name(kind):
+    with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type with one layout"):
+        Rebuilt(pa.schema({"x": kind}))
+
+
+def structs(*nulls):
+    return pa.StructArray.from_arrays([pa.array([7, 8])], ["x"], mask=pa.array(nulls))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        structs(True, False),
+        pa.ListArray.from_arrays([0, 1, 2], structs(True, False)),
+        pa.LargeListArray.from_arrays([0, 1, 2], structs(True, False)),
+        pa.FixedSizeListArray.from_arrays(structs(True, False), 1),
+        pa.MapArray.from_arrays([0, 1, 2], ["a", "b"], structs(True, False)),
+        pa.StructArray.from_arrays([structs(False, False)], ["y"], mask=pa.array([True, False])),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_nothing_is_left_below_a_null_struct(array):
+    clean = joined([array], pa.field("s", array.type))
+    clean.validate(full=True)
+    assert clean.equals(array)
+    held = b"".join(bytes(buffer) for buffer in clean.buffers() if buffer is not None)
+    assert (7).to_bytes(8, "little") not in held
+    assert (8).to_bytes(8, "little") in held
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([[], []], pa.list_(pa.int64(), 0)),
+        pa.array([[1], None], pa.list_view(pa.int64())),
+        pa.array([{"x": [1]}, None], pa.struct([("x", pa.list_view(pa.int64()))])),
+        pa.StructArray.from_arrays(
+            [
+                pa.UnionArray.from_sparse(
+                    pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]
+                )
+            ],
+            ["u"],
+        ),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_what_arrow_cannot_build_again_is_passed_on(array):
+    """A list of no width and a union below a struct end the process if they are tried."""
+    assert joined([array], pa.field("s", array.type)).to_pylist() == array.to_pylist()

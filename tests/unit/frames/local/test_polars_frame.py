@@ -1,0 +1,143 @@
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import inbounds as ib
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.local.column import Column
+from inbounds.frames.local.privatize import privatize
+
+WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
+FINE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
+INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+engines = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+
+
+def frame(values: Any, dtype: Any = None) -> pl.DataFrame:
+    return pl.DataFrame({"town": ["Ulm"] * len(values), "age": pl.Series(values, dtype=dtype)})
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, pl.Float64])
+def test_whole_answers_keep_the_type_of_the_column(dtype: Any) -> None:
+    before = frame([17, 41], dtype)
+    for after in (
+        privatize(before, {"age": WHOLE}),
+        privatize(before.lazy(), {"age": WHOLE}).collect(),
+    ):
+        assert after.schema == before.schema
+        assert after["age"].is_between(0, 120).all()
+        assert_frame_equal(after.drop("age"), before.drop("age"))
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64, pl.Float32, pl.Float64])
+def test_fine_answers_are_doubles(dtype: Any) -> None:
+    before = frame([17, 41], dtype)
+    lazy = privatize(before.lazy(), {"age": FINE})
+    assert lazy.collect_schema()["age"] == pl.Float64
+    assert lazy.collect().schema == privatize(before, {"age": FINE}).schema
+
+
+def test_the_kind_of_frame_comes_back() -> None:
+    assert type(privatize(frame([17]), {"age": WHOLE})) is pl.DataFrame
+    assert type(privatize(frame([17]).lazy(), {"age": WHOLE})) is pl.LazyFrame
+
+
+def test_nulls_are_refused_kept_or_answered() -> None:
+    holes = frame([17, None, 41])
+    with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls"):
+        privatize(holes, {"age": WHOLE})
+    kept = privatize(holes, {"age": WHOLE}, nulls="keep")["age"]
+    assert kept.is_null().to_list() == [False, True, False]
+    answered = privatize(holes, {"age": WHOLE}, nulls="uniform")["age"]
+    assert answered.null_count() == 0
+    assert kept.dtype == answered.dtype == pl.Int64
+
+
+def test_nan_is_a_value_that_has_no_answer() -> None:
+    with pytest.raises(ArgumentError, match=r"^column 'age' must be finite"):
+        privatize(frame([1.0, float("nan")]), {"age": FINE}, nulls="keep")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series(["17"]),
+        pl.Series([True]),
+        pl.Series([Decimal("17.5")]),
+        pl.Series([date(2017, 1, 1)]),
+        pl.Series([[17]]),
+        pl.Series([None]),
+        pl.Series([17], dtype=pl.Int128),
+        pl.Series(["17"], dtype=pl.Categorical),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_what_is_no_number_is_refused_by_name_before_anything_runs(values: Any) -> None:
+    for lazy in (False, True):
+        bad = frame(values).lazy() if lazy else frame(values)
+        with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
+            privatize(bad, {"age": WHOLE})
+
+
+def test_a_frame_without_rows_keeps_its_types() -> None:
+    for dtype in (*INTEGERS, pl.Float64):
+        empty = frame([], dtype)
+        assert privatize(empty, {"age": WHOLE}).schema == empty.schema
+        assert privatize(empty.lazy(), {"age": WHOLE}).collect().schema == empty.schema
+
+
+def test_several_chunks_are_answered_row_by_row() -> None:
+    """False alarm below 1e-6: noise of a hundredth moves nothing by more than a tenth."""
+    sharp = ib.BoundedGaussian(ib.Box(0, 120), 120, sigma=0.01)
+    before = pl.concat([frame([1.0, 2.0]), frame([3.0, None]), frame([5.0])], rechunk=False)
+    after = privatize(before, {"age": sharp}, nulls="keep").slice(1)
+    assert (after["age"] - before["age"].slice(1)).abs().max() < 0.1  # type: ignore[operator]
+    assert after["age"].is_null().to_list() == [False, False, True, False]
+
+
+@engines
+def test_nothing_is_computed_before_it_is_collected(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    answer = Column.answer
+    monkeypatch.setattr(
+        Column, "answer", lambda self, *given: calls.append(1) or answer(self, *given)
+    )
+    lazy = privatize(frame([17, 41]).lazy(), {"age": WHOLE})
+    lazy = lazy.filter(pl.col("age") >= 0)
+    lazy.collect_schema()
+    assert calls == []
+    lazy.collect(engine=engine)
+    assert calls
+
+
+@engines
+def test_a_filter_sees_private_values_only(engine: Any) -> None:
+    """All true values are 0: a filter that saw them would keep nothing."""
+    lazy = privatize(pl.LazyFrame({"age": np.zeros(5000)}), {"age": FINE})
+    kept = lazy.filter(pl.col("age") > 60).collect(engine=engine)["age"]
+    assert 500 < len(kept) < 4500
+    assert kept.min() > 60  # type: ignore[operator]
+
+
+@engines
+def test_a_constant_of_the_plan_gets_noise_for_every_row(engine: Any) -> None:
+    """Polars keeps such a column as one value, and would repeat the answer to it."""
+    lazy = pl.LazyFrame({"i": np.arange(20_000)}).with_columns(age=pl.lit(50.0))
+    assert privatize(lazy, {"age": FINE}).collect(engine=engine)["age"].n_unique() > 19_000
+
+
+@engines
+def test_an_error_while_running_names_the_column_and_shows_no_value(engine: Any) -> None:
+    lazy = privatize(frame([123456.789, None]).lazy(), {"age": FINE})
+    with pytest.raises(
+        (ArgumentError, pl.exceptions.ComputeError), match=r"column 'age' must have no nulls"
+    ) as caught:
+        lazy.collect(engine=engine)
+    assert "123456" not in str(caught.value)
