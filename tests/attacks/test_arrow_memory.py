@@ -345,7 +345,7 @@ def parts_of(values):
     """The first two rows of a frame of each kind; the others are not to be published."""
     table = table_of(values)
     array = pd.arrays.ArrowExtensionArray(pa.chunked_array([values]))
-    text = {"x": pd.Series(array), "age": np.ones(len(values))}
+    text = {"x": array, "age": np.ones(len(values))}
     yield table.slice(0, 2)
     yield table.combine_chunks().to_batches()[0].slice(0, 2)
     yield table.slice(0, 2).to_reader()

@@ -25,7 +25,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
 
     `attrs`, metadata of dtypes, and what a subclass carries along in `_metadata`, are left out.
     Other columns are copied: pandas keeps columns of a type in one array, with the true values
-    beside them, and columns of Arrow in pieces, whose ends may tell of values.
+    beside them. Arrays of Arrow are built anew, as for tables of Arrow.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _is_bare(array: Any) -> bool:
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
-    """Return an array or index of the same values, in one piece and without metadata of dtypes.
+    """Return an array or index of the same values, built anew and without metadata of dtypes.
 
     With `sort`, categories without an order are sorted: they may be listed as they first appeared.
     """
