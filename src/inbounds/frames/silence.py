@@ -60,7 +60,7 @@ def in_our_words(
 
     Examples
     --------
-    >>> in_our_words(lambda: int("77"), lambda _: ArgumentError("x must be less."), ValueError)
+    >>> in_our_words(lambda: int("x7"), lambda _: ArgumentError("x must be less."), ValueError)
     Traceback (most recent call last):
     inbounds.errors.ArgumentError: x must be less.
     """
