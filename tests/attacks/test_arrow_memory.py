@@ -14,6 +14,7 @@ import random
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -422,6 +423,38 @@ def test_types_of_many_layouts_are_refused_in_memory_as_in_files(kind, shuffle):
     for frame in [*frames, pd.DataFrame({"age": [1.0], "x": pd.Series(array)})]:
         with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type with one lay"):
             privatize(frame, {"age": AGE}, shuffle=shuffle)
+
+
+NUMBERS = [1, 2, 0x1122334455667788]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_polars_frames_hold_nothing_but_their_rows(shuffle):
+    numbers, mask = pa.array(NUMBERS), pa.array([False, False, True])
+    valid = pa.py_buffer(b"\x03")
+    texts = pa.Array.from_buffers(pa.string(), 3, [valid, *TEXTS.buffers()[1:]])
+    masked = {
+        "x": pa.Array.from_buffers(pa.int64(), 3, [valid, numbers.buffers()[1]]),
+        "list": pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), numbers, mask=mask),
+        "struct": pa.StructArray.from_arrays([numbers], ["y"], mask=mask),
+        "text": texts,
+    }
+    below = pl.from_arrow(pa.table({"age": np.ones(3), **masked}))
+    rows = {"x": NUMBERS, "list": [[n] for n in NUMBERS], "struct": [{"y": n} for n in NUMBERS]}
+    beside = pl.DataFrame({"age": np.ones(3), **rows, "text": TEXTS.to_pylist()}).head(2)
+    secrets = (NUMBERS[2].to_bytes(8, "little"), SECRET.encode())
+    for frame in (below, beside):
+        given, ours = [
+            everything(one) for one in (frame, privatize(frame, {"age": AGE}, shuffle=shuffle))
+        ]
+        assert any(secret in given for secret in secrets)  # the control
+        assert not any(secret in ours for secret in secrets)
+
+
+def everything(frame):
+    chunks = [chunk for column in frame.to_arrow().columns for chunk in column.chunks]
+    buffers = [bytes(b) for chunk in chunks for b in chunk.buffers() if b is not None]
+    return pickle.dumps(frame) + b"".join(buffers)
 
 
 def test_errors_of_arrow_are_not_behind_ours(tmp_path):
