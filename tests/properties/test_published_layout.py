@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import inbounds as ib
 from inbounds.errors import ArgumentError
 from inbounds.frames.local import arrow_frame, csv_reader, file, layout
-from inbounds.frames.local.column import Column
+from inbounds.frames.local.column import Column, locate
 
 AGE = ib.ClampedLaplace(ib.Box(0, 120, step=1), 120, scale=120.0)
 CELLS = st.text(st.sampled_from('ab,;"\n\r 17'), max_size=4)
@@ -118,11 +118,12 @@ def written(source, form):
     columns = [Column("age", AGE, "uniform", untyped=kind == "csv")]
     target = io.BytesIO()
     with file.opened(source, kind, ["age"], typed=form != "csv") as opened:
-        schema = arrow_frame.privatize_frame(opened.schema.empty_table(), columns).schema
+        places = locate(columns, opened.schema.names)
+        schema = arrow_frame.answered_schema(opened.schema, places)
         options = {"quote_empty": kind != "csv"}
         with file.writing(target, form, schema, ["age"], **options) as write:
             for batch in opened.batches:
-                write(arrow_frame.privatize_frame(batch, columns))
+                write(arrow_frame.answered_batch(batch, places, schema))
     return target.getvalue()
 
 

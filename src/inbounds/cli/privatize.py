@@ -265,10 +265,11 @@ def _answer(
     from_text = forms[0] == "csv"
     jobs = [column.Column(one.name, one.mechanism, facts["nulls"], from_text) for one in columns]
     csv = {"delimiter": delimiter, "quote_empty": not from_text}
-    schema = arrow_frame.privatize_frame(source.schema.empty_table(), jobs).schema
+    places = column.locate(jobs, source.schema.names)
+    schema = arrow_frame.answered_schema(source.schema, places)
 
     def change(batch: Any) -> Any:
-        return arrow_frame.privatize_frame(batch, jobs)
+        return arrow_frame.answered_batch(batch, places, schema)
 
     def keep(batch: Any) -> Any:
         return batch

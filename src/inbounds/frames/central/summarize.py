@@ -25,8 +25,8 @@ from inbounds.frames.central.request import (
     check_request,
     open_table,
 )
-from inbounds.frames.central.silence import quietly
 from inbounds.frames.central.statistic import Statistic
+from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.unit import Unit
@@ -236,7 +236,7 @@ def _written(table: Table, request: Request, released: Released) -> Any:
         for j, part in enumerate(parts)
     ]
     names = (*request.by, *kept, *NUMBERS)
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    columns = dict(zip(names, map(_numbers, zip(*rows, strict=True)), strict=True))
     engine = table.implementation
     if engine.is_pyspark():
         with optional():
@@ -245,7 +245,22 @@ def _written(table: Table, request: Request, released: Released) -> Any:
         return table.to_native().sparkSession.createDataFrame(pa.table(columns))
     eager = isinstance(table, nw.DataFrame) or engine.is_polars()
     backend = engine if eager else "pyarrow"
-    return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
+    return in_our_words(
+        lambda: nw.from_dict(columns, backend=cast("Any", backend)).to_native(),
+        lambda _: ArgumentError(
+            "groups must hold whole numbers that fit a column of 64 bits, signed or unsigned."
+        ),
+        OverflowError,
+        TypeError,
+    )
+
+
+def _numbers(cells: Sequence[Any]) -> Any:
+    """Return cells, as unsigned numbers if they are whole and too large for signed ones."""
+    whole = all(type(cell) is int for cell in cells)
+    if not whole or max(cells) < 1 << 63 or max(cells) >= 1 << 64 or min(cells) < 0:
+        return list(cells)
+    return np.array(cells, np.uint64)
 
 
 def _cells(one: Statistic, part: Estimate, group: int, place: int, bins: bool) -> list[Any]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from inbounds._extra import optional
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentError, InBoundsError
 from inbounds.frames.local.column import Column, locate, number_type
-from inbounds.frames.local.layout import batch_rows, rebatched, without_old_order
-from inbounds.frames.local.metadata import bare_column, bare_schema
-from inbounds.frames.local.order import category_order, permutation
+from inbounds.frames.local.layout import Rebuilt, batch_rows
+from inbounds.frames.local.order import permutation
+from inbounds.frames.silence import each_in_our_words
 
 with optional():
     import pyarrow as pa
@@ -25,8 +23,9 @@ _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
     """Replace columns of a table or record batch now, and of a reader's batches as they are read.
 
-    Metadata of the schema and of its fields is left out. Columns of a table come back in one piece,
-    and a reader's batches have a constant number of rows: where pieces end may tell of values.
+    All rows are built anew, as those of files are: metadata, where pieces of columns end, and what
+    else the memory of the given arrays may hold are left out. Tables and readers come back in
+    batches of a constant number of rows.
 
     Examples
     --------
@@ -37,25 +36,72 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     [DataType(double), DataType(string)]
     """
     places = locate(columns, frame.schema.names)
-    schema = bare_schema(frame.schema, places)
+    rebuilt = Rebuilt(frame.schema)
+    schema = answered_schema(rebuilt.schema, places)
+    is_batch = isinstance(frame, pa.RecordBatch)
+    rows = max(frame.num_rows, 1) if is_batch else batch_rows(schema)
+    is_reader = isinstance(frame, pa.RecordBatchReader)
+    given = _read(frame) if is_reader else [frame] if is_batch else frame.to_batches()
+    batches: Iterator[Any] = (
+        answered_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
+    )
+    if shuffle:
+        batches = shuffled_batches(batches, schema, rows)
+    if is_reader:
+        return pa.RecordBatchReader.from_batches(schema, batches)
+    if is_batch:
+        return next(batches, None) or answered_batch(rebuilt.whole(frame), places, schema)
+    return pa.Table.from_batches(batches, schema).unify_dictionaries()
+
+
+def _read(reader: Any) -> Iterator[Any]:
+    """Yield a reader's batches; what it says when it fails, as of text it reads, may show cells."""
+    return each_in_our_words(
+        reader,
+        lambda error: (
+            error
+            if isinstance(error, InBoundsError)
+            else ArgumentError(
+                f"frame could not be read: its reader raised {type(error).__name__}.\n"
+                "Hint: its message may hold private values, so it is not shown; read it by itself."
+            )
+        ),
+        Exception,
+    )
+
+
+def answered_schema(schema: Any, places: dict[int, Column]) -> Any:
+    """Return the schema of answered batches; private columns keep no notes of an extension type.
+
+    Examples
+    --------
+    >>> answered_schema(pa.schema({"town": pa.string()}), {}).types
+    [DataType(string)]
+    """
     for i, column in places.items():
         field = schema.field(i)
-        schema = schema.set(i, field.with_type(answer_type(column, field.type)))
-    if isinstance(frame, pa.RecordBatchReader):
-        batches = _answered_batches(frame, places, schema)
-        if shuffle:
-            batches = shuffled_batches(batches, schema)
-        return pa.RecordBatchReader.from_batches(schema, batches)
-    replaced = _replaced(frame, places, schema)
-    if isinstance(frame, pa.RecordBatch):
-        if not shuffle:
-            return replaced
-        (replaced,) = _shuffled(pa.Table.from_batches([replaced])).to_batches() or [replaced]
-        return replaced
-    return _shuffled(replaced) if shuffle else _in_one_piece(replaced)
+        kind = answer_type(column, field.type)
+        schema = schema.set(i, pa.field(field.name, kind, field.nullable))
+    return schema
 
 
-def shuffled_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
+def answered_batch(batch: Any, places: dict[int, Column], schema: Any) -> Any:
+    """Replace columns of a batch that was rebuilt; `schema` is that of the result.
+
+    Examples
+    --------
+    >>> batch = pa.record_batch({"town": ["Ulm"]})
+    >>> answered_batch(batch, {}, batch.schema).to_pylist()
+    [{'town': 'Ulm'}]
+    """
+    columns = [
+        answer(places[i], values) if i in places else values
+        for i, values in enumerate(batch.columns)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def shuffled_batches(batches: Iterable[Any], schema: Any, rows: int | None = None) -> Iterator[Any]:
     """Hold all batches in memory, and yield their rows in a random order.
 
     Examples
@@ -64,63 +110,7 @@ def shuffled_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     >>> sorted(pa.Table.from_batches(shuffled_batches([batch], batch.schema))["x"].to_pylist())
     [1, 2, 3]
     """
-    table = _shuffled(pa.Table.from_batches(batches, schema))
-    yield from rebatched(table.to_batches(), schema, batch_rows(schema))
-
-
-def _shuffled(table: Any) -> Any:
-    """Put rows into a random order; categories are sorted, as they may be listed in the old one."""
-    table = _in_one_piece(table)
-    for i, field in enumerate(table.schema):
-        column = sortable(table.column(i), field.name)
-        table = table.set_column(i, field.with_type(column.type), column)
-    return _in_one_piece(table.take(permutation(table.num_rows)))
-
-
-def sortable(values: Any, name: str) -> Any:
-    """Return a chunked array that can be put in another order without a trace of the old one.
-
-    Examples
-    --------
-    >>> towns = pa.chunked_array([pa.array(["Ulm", "Rom"]).dictionary_encode()])
-    >>> sortable(towns, "town").chunk(0).dictionary.to_pylist()
-    ['Rom', 'Ulm']
-    """
-    kind = values.type
-    if not pa.types.is_dictionary(kind) or kind.ordered:
-        return without_old_order(values, name)
-    try:
-        if kind.value_type.num_fields:  # which may hold dictionaries itself
-            decoded = [chunk.dictionary_decode() for chunk in values.chunks]
-            return without_old_order(pa.chunked_array(decoded, kind.value_type), name)
-        chunks = [_with_sorted_categories(chunk) for chunk in values.chunks]
-        return pa.chunked_array(chunks, kind)
-    except (pa.ArrowException, ArithmeticError, ValueError):  # whose messages may show a value
-        pass
-    raise ArgumentTypeError(
-        f"column {name!r} must have categories that can be sorted.\n"
-        "Hint: cast it to a plain type first."
-    )
-
-
-def _with_sorted_categories(array: Any) -> Any:
-    order = category_order(array.dictionary.to_pylist())
-    places = pa.array(np.argsort(order), array.type.index_type)
-    return pa.DictionaryArray.from_arrays(
-        places.take(array.indices), array.dictionary.take(pa.array(order))
-    )
-
-
-def _in_one_piece(table: Any) -> Any:
-    """Join the pieces of columns; runs and views, which tell where they ended, are undone."""
-    for i, field in enumerate(table.schema):
-        if pa.types.is_run_end_encoded(field.type) or str(field.type).endswith("_view"):
-            column = without_old_order(table.column(i), field.name)
-            table = table.set_column(i, field.with_type(column.type), column)
-    try:
-        return table.combine_chunks()
-    except pa.ArrowException:
-        raise ArgumentTypeError("columns must be of types that Arrow can join.") from None
+    return Rebuilt(schema).reordered(batches, permutation, rows)
 
 
 def answer(column: Column, values: Any) -> Any:
@@ -159,16 +149,3 @@ def answer_type(column: Column, given: Any) -> Any:
     if column.becomes_whole:
         return pa.int64()
     return plain if column.keeps(number_type(column, plain, _TYPES)) else pa.float64()
-
-
-def _replaced(frame: Any, places: dict[int, Column], schema: Any) -> Any:
-    columns = [
-        answer(places[i], frame.column(i)) if i in places else bare_column(frame.column(i), field)
-        for i, field in enumerate(schema)
-    ]
-    return type(frame).from_arrays(columns, schema=schema)
-
-
-def _answered_batches(reader: Any, places: dict[int, Column], schema: Any) -> Iterator[Any]:
-    for batch in rebatched(reader, reader.schema, batch_rows(reader.schema)):
-        yield _replaced(batch, places, schema)

@@ -200,7 +200,7 @@ def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Co
     names = list(names)
     places: dict[int, Column] = {}
     for column in columns:
-        found = [i for i, name in enumerate(names) if name == column.name]
+        found = [i for i, name in enumerate(names) if _is_same(name, column.name)]
         if len(found) != 1:
             many = "none of that name" if not found else f"{len(found)} of them"
             raise ArgumentError(
@@ -209,6 +209,16 @@ def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Co
             )
         places[found[0]] = column
     return places
+
+
+def _is_same(label: Hashable, name: Hashable) -> bool:
+    """Compare labels; some, such as pandas' NA, are equal to nothing and say so by an error."""
+    if label is name:
+        return True
+    try:
+        return bool(label == name)
+    except (TypeError, ValueError):
+        return False
 
 
 def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtype[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.local.layout import batch_rows, rebatched
+from inbounds.frames.silence import in_our_words
 
 with optional():
     import pyarrow as pa
@@ -222,6 +223,7 @@ def _parsed(
         uneven.append(row)
         return "error"
 
+    failure = None
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(block),
@@ -236,9 +238,11 @@ def _parsed(
             arrow_csv.ConvertOptions(column_types=kinds),
         )
     except pa.ArrowInvalid as error:
-        if str(error) == "Empty CSV file":  # or blank lines
-            return None
-        raise _explained(error, names, uneven, rows) from None
+        if str(error) != "Empty CSV file":  # nor blank lines
+            failure = _explained(error, names, uneven, rows)
+    if failure is not None:
+        raise failure
+    return None
 
 
 def _header(stream: IO[bytes], delimiter: str) -> list[str]:
@@ -251,13 +255,20 @@ def _header(stream: IO[bytes], delimiter: str) -> list[str]:
         line += more
     if not line:
         raise ArgumentError("a CSV file must have a header, got an empty file.")
-    try:
-        (names,) = csv.reader([line.decode("utf-8-sig")], delimiter=delimiter, strict=True)
-    except (UnicodeDecodeError, ValueError, csv.Error):
-        raise ArgumentError("a CSV file must begin with a header, in UTF-8.") from None
+    names = in_our_words(
+        lambda: _only_row(line, delimiter),
+        lambda _: ArgumentError("a CSV file must begin with a header, in UTF-8."),
+        ValueError,  # of which the errors of decoding are some
+        csv.Error,
+    )
     if not names:
         raise ArgumentError("a CSV file must begin with a header, got a blank line.")
     return names
+
+
+def _only_row(line: bytes, delimiter: str) -> list[str]:
+    (row,) = csv.reader([line.decode("utf-8-sig")], delimiter=delimiter, strict=True)
+    return row
 
 
 def _explained(error: Exception, names: list[str], uneven: list[Any], before: int) -> ArgumentError:

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
+from inbounds.frames.silence import in_our_words
 
 with optional():
     import pyarrow as pa
@@ -78,12 +79,13 @@ def _cells(column: Any, special: str, *, quote_empty: bool) -> Any:
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    try:
-        text = column.cast(kind).cast(pa.large_string())
-    except pa.ArrowException:  # its message shows the cell
-        raise ArgumentError(
+    text = in_our_words(
+        lambda: column.cast(kind).cast(pa.large_string()),
+        lambda _: ArgumentError(
             "columns must hold numbers, times or UTF-8 text to be written as CSV."
-        ) from None
+        ),
+        pa.ArrowException,  # its message shows the cell
+    )
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         needy = pc.match_substring_regex(text, special)
         if quote_empty:

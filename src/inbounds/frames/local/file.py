@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
@@ -13,6 +14,7 @@ from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.local import csv_reader, csv_writer
 from inbounds.frames.local.layout import Rebuilt, batch_rows
+from inbounds.frames.silence import each_in_our_words, in_our_words
 
 with optional():
     import pyarrow as pa
@@ -27,6 +29,7 @@ SUFFIXES: dict[str, Format] = {
 }
 
 _BUFFER = 1 << 20  # bytes of a Parquet column read together
+_FAILURES = (pa.ArrowException, OSError)
 _MAGIC = b"ARROW1"  # how an Arrow file begins, unlike a stream
 
 
@@ -37,7 +40,7 @@ class Source:
     Attributes
     ----------
     schema
-        Names, types and metadata of its columns.
+        Names and types of its columns.
     batches
         Its rows, to be read once, in batches that the file's own layout does not change.
     rows
@@ -93,12 +96,10 @@ def opened(
         if form == "csv":
             yield Source(*csv_reader.read(file, numbers, typed=typed, **options))
             return
-        try:
-            source = (_parquet if form == "parquet" else _arrow)(path, file, stack)
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(form, error) from None
+        read, explain = _parquet if form == "parquet" else _arrow, partial(_unreadable, form)
+        source = in_our_words(lambda: read(path, file, stack), explain, *_FAILURES)
         rebuilt = Rebuilt(source.schema)
-        batches = rebuilt.batches(_explained(source.batches, form))
+        batches = rebuilt.batches(each_in_our_words(source.batches, explain, *_FAILURES))
         yield Source(rebuilt.schema, batches, source.rows, source.sorted_by)
 
 
@@ -128,13 +129,6 @@ def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:
         reader = stack.enter_context(pa.ipc.open_stream(source))
         batches = iter(reader)
     return Source(reader.schema, batches)
-
-
-def _explained(batches: Iterator[Any], form: Format) -> Iterator[Any]:
-    try:
-        yield from batches
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(form, error) from None
 
 
 def _unreadable(form: Format, error: Exception) -> Exception:
@@ -170,16 +164,20 @@ def writing(
     if form == "csv":
         yield csv_writer.writer(file, schema, **options)
         return
-    try:
-        target: Any = (
+    explain = partial(_unwritable, form)
+    target: Any = in_our_words(
+        lambda: (
             pq.ParquetWriter(file, schema, use_dictionary=_repeating(schema, answered))
             if form == "parquet"
             else pa.ipc.new_file(file, schema, options=_growing_dictionaries())
-        )
-    except pa.ArrowException:
-        raise _unwritable(form) from None
+        ),
+        explain,
+        pa.ArrowException,
+    )
     try:
-        yield lambda batch: _write(target, batch, form)
+        yield lambda batch: in_our_words(
+            lambda: target.write_batch(batch), explain, pa.ArrowException
+        )
         target.close()
     except BaseException:
         _abandon(target)
@@ -191,14 +189,7 @@ def _growing_dictionaries() -> Any:
     return pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
 
 
-def _write(target: Any, batch: Any, form: Format) -> None:
-    try:
-        target.write_batch(batch)
-    except pa.ArrowException:
-        raise _unwritable(form) from None
-
-
-def _unwritable(form: Format) -> ArgumentError:
+def _unwritable(form: Format, _: Exception) -> ArgumentError:
     return ArgumentError(
         f"columns must be of types, and dictionaries as few, as a file of format {form} can hold."
     )

@@ -1,20 +1,25 @@
 """The layout of what is published: batches of a constant number of rows, in arrays built anew.
 
-Where an input's row groups, record batches and blocks of text end may depend on private values, and
-so may the dictionaries that come with them. None of it is passed on: how many rows a batch has
-depends on the number and the types of columns, and a dictionary lists values as they first appear.
+Where an input's row groups, record batches, pieces of columns and blocks of text end may depend on
+private values, and so may the dictionaries that come with them. None of it is passed on, whether
+the rows come from a file or from memory: how many rows a batch has depends on the number and the
+types of columns, and a dictionary lists values as they first appear or, shuffled, sorted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.local.metadata import bare_schema
 from inbounds.frames.local.nested import with_fields
+from inbounds.frames.local.replica import Places, replica
+from inbounds.frames.silence import in_our_words
 
 with optional():
     import pyarrow as pa
@@ -23,14 +28,8 @@ with optional():
 _FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core draws answers
 _MOST_OF_TEXT = 1 << 16  # rows in a batch with cells of any length
 _CELLS = 1 << 22  # in a batch
+_FAILURES = (pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
 _PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-_BUILT = (
-    pa.types.is_struct,
-    pa.types.is_map,
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-)
 _MANY_LAYOUTS = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
@@ -82,64 +81,34 @@ def _joined(batches: list[Any], schema: Any) -> Any:
 
 
 def joined(arrays: list[Any], field: Any) -> Any:
-    """Return arrays of a type as one, with nothing left in the places of nulls.
-
-    A reader may leave anything there, and Arrow's files would carry it.
+    """Return arrays as one of the type of a field, with nothing in its memory but their cells.
 
     Examples
     --------
     >>> joined([pa.array([1]), pa.array([2])], pa.field("x", pa.int64())).to_pylist()
     [1, 2]
     """
-    try:
-        array = pa.concat_arrays(arrays)
-        is_clean = not array.null_count and pa.types.is_primitive(array.type)
-        if is_clean or pa.types.is_run_end_encoded(array.type):  # runs have no places of nulls
-            return array
-        return _cleaned(_taken(array))
-    except pa.ArrowException:
-        raise ArgumentTypeError(
-            f"column {field.name!r} must be of a type that Arrow can join, got "
-            f"{field.type.__class__.__name__}."
-        ) from None
+    return in_our_words(
+        lambda: _joined_cells(arrays, field),
+        lambda _: ArgumentTypeError(
+            f"column {field.name!r} must be of a type, and its texts and lists as short, as Arrow "
+            "can join.\nHint: cast texts to large_string, and lists to large_list."
+        ),
+        *_FAILURES,
+    )
 
 
-def _cleaned(array: Any) -> Any:
-    """Return an array with nothing left below a null struct, however deep: `take` keeps that."""
-    kind = array.type
-    if not _can_be_cleaned(kind):
-        return array
-    if isinstance(kind, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(kind, _cleaned(array.storage))
-    nulls = array.is_null()
-    if pa.types.is_struct(kind):
-        children = [_cleaned(_taken(child)) for child in array.flatten()]
-        return pa.StructArray.from_arrays(children, fields=list(kind), mask=nulls)
-    if pa.types.is_map(kind):
-        keys, items = _cleaned(_taken(array.keys)), _cleaned(_taken(array.items))
-        return pa.MapArray.from_arrays(array.offsets, keys, items, type=kind, mask=nulls)
-    values = _cleaned(_taken(array.values))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.FixedSizeListArray.from_arrays(values, type=kind, mask=nulls)
-    return type(array).from_arrays(array.offsets, values, type=kind, mask=nulls)
-
-
-def _can_be_cleaned(kind: Any) -> bool:
-    """Say whether a type is nested, and of those that Arrow can take apart and build again."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return _can_be_cleaned(kind.storage_type)
-    if not any(is_kind(kind) for is_kind in _BUILT) or getattr(kind, "list_size", 1) == 0:
-        return False
-    inner = (kind.field(i).type for i in range(kind.num_fields))
-    return all(not part.num_fields or _can_be_cleaned(part) for part in inner)
-
-
-def _taken(array: Any) -> Any:
-    return array.take(pa.array(np.arange(len(array))))
+def _joined_cells(arrays: list[Any], field: Any) -> Any:
+    plain = [
+        array if array.type == field.type else replica(array, field, np.arange(len(array)))
+        for array in arrays
+    ]
+    whole = plain[0] if len(plain) == 1 else pa.concat_arrays(plain)
+    return replica(whole, field, np.arange(len(whole)))
 
 
 class Rebuilt:
-    """Rows of a file in plain batches: views of text, runs and inner dictionaries are undone.
+    """Rows in plain batches: views of text, runs and inner dictionaries are undone.
 
     Parameters
     ----------
@@ -155,63 +124,128 @@ class Rebuilt:
     """
 
     def __init__(self, schema: Any) -> None:
+        schema = bare_schema(schema)
+        fields = [field.with_type(_published(field.type, field.name)) for field in schema]
+        self.schema = pa.schema(fields)
+        self._plain = pa.schema([field.with_type(_held(field.type)) for field in fields])
+        self._coded = [i for i, field in enumerate(fields) if pa.types.is_dictionary(field.type)]
         self._known: dict[int, Any] = {}
-        plain = [field.with_type(_plain(field.type, field.name)) for field in schema]
-        self._ordered = [i for i, field in enumerate(schema) if _is_ordered(field.type)]
-        self._plain = pa.schema(plain, schema.metadata)
-        fields = [
-            field.with_type(pa.dictionary(pa.int32(), plain[i].type))
-            if _is_encoded(field.type)
-            else plain[i]
-            for i, field in enumerate(schema)
-        ]
-        self.schema = pa.schema(fields, schema.metadata)
 
-    def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the rows of batches in as many as their columns say."""
-        for batch in rebatched(map(self._cast, batches), self._plain, batch_rows(self.schema)):
+    def batches(self, batches: Iterable[Any], rows: int | None = None) -> Iterator[Any]:
+        """Yield the rows of batches in others of `rows`, or of as many as their columns say."""
+        rows = rows or batch_rows(self.schema)
+        for batch in rebatched(map(self._decoded, batches), self._plain, rows):
+            yield self._encoded(batch)
+
+    def whole(self, batch: Any) -> Any:
+        """Return a batch as one, even if it has no rows."""
+        return self._encoded(_joined([self._decoded(batch)], self._plain))
+
+    def reordered(
+        self, batches: Iterable[Any], order: Callable[[int], Places], rows: int | None = None
+    ) -> Iterator[Any]:
+        """Hold all rows in memory, and yield them as `order` says of their number.
+
+        Dictionaries without an order are sorted, as they would be listed in the old one.
+        """
+        for whole in rebatched(map(self._decoded, batches), self._plain, sys.maxsize):
+            places = order(whole.num_rows)
             columns = [
-                self._encoded(i, column) if field.type != self._plain.field(i).type else column
-                for i, (field, column) in enumerate(zip(self.schema, batch.columns, strict=True))
+                replica(column, field, places)
+                for column, field in zip(whole.columns, self._plain, strict=True)
             ]
-            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+            for i in self._coded:
+                if not self.schema.field(i).type.ordered:
+                    listed = columns[i].unique().drop_null()
+                    self._known[i] = listed.take(pc.array_sort_indices(listed))
+            moved = pa.RecordBatch.from_arrays(columns, schema=self._plain)
+            for batch in rebatched([moved], self._plain, rows or batch_rows(self.schema)):
+                yield self._encoded(batch)
 
-    def _cast(self, batch: Any) -> Any:
-        for i in self._ordered:
-            listed = batch.column(i).dictionary
-            if not self._known.setdefault(i, listed).equals(listed):
-                raise ArgumentError(
-                    f"column {batch.schema.names[i]!r} must have the same ordered categories in "
-                    "all of the file."
-                )
-        columns = [_cast(column, field) for column, field in zip(batch, self._plain, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=self._plain)
+    def _decoded(self, batch: Any) -> Any:
+        """Return a batch with places in the list of ordered categories, which is kept."""
+        for i in self._coded:
+            if self.schema.field(i).type.ordered:
+                column = batch.column(i)
+                self._keep_categories(i, column.dictionary)
+                batch = batch.set_column(i, batch.schema.names[i], column.indices)
+        return batch
 
-    def _encoded(self, place: int, values: Any) -> Any:
-        """Return values by their places in a list of all that have appeared so far."""
+    def _keep_categories(self, place: int, given: Any) -> None:
+        field = self.schema.field(place)
+        listed = joined([given], field.with_type(field.type.value_type))
+        if listed.null_count or len(listed.unique()) != len(listed):
+            raise ArgumentError(f"column {field.name!r} must have categories that differ.")
+        if not self._known.setdefault(place, listed).equals(listed):
+            raise ArgumentError(
+                f"column {field.name!r} must have the same ordered categories in all batches."
+            )
+
+    def _encoded(self, batch: Any) -> Any:
+        columns = batch.columns
+        for i in self._coded:
+            kind = self.schema.field(i).type
+            if not kind.ordered:
+                columns[i] = self._places(i, columns[i])
+            columns[i] = pa.DictionaryArray.from_arrays(
+                columns[i], self._known[i], ordered=kind.ordered
+            )
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _places(self, place: int, values: Any) -> Any:
+        """Return the places of values in a list of all that have appeared so far."""
         known = self._known.get(place, values[:0])
         unique = values.unique().drop_null()
         new = unique.filter(pc.invert(pc.is_in(unique, value_set=known)))
-        known = self._known[place] = pa.concat_arrays([known, new])
-        return pa.DictionaryArray.from_arrays(pc.index_in(values, value_set=known), known)
+        known = self._known[place] = joined([known, new], self._plain.field(place))
+        return joined([pc.index_in(values, value_set=known)], pa.field("", pa.int32()))
 
 
-def _is_ordered(kind: Any) -> bool:
-    return bool(pa.types.is_dictionary(kind) and kind.ordered)
+def rebuilt_column(values: Any, name: str, *, sort: bool = False) -> Any:
+    """Return an array, or a chunked one, of the same values; with `sort`, dictionaries are sorted.
+
+    Examples
+    --------
+    >>> towns = pa.array(["Ulm", "Rom"]).dictionary_encode()
+    >>> rebuilt_column(towns, "town", sort=True).dictionary.to_pylist()
+    ['Rom', 'Ulm']
+    """
+    is_chunked = isinstance(values, pa.ChunkedArray)
+    given = [
+        pa.RecordBatch.from_arrays([chunk], [name])
+        for chunk in (values.chunks if is_chunked else [values])
+    ]
+    rebuilt = Rebuilt(pa.schema([pa.field(name, values.type)]))
+    rows = None if is_chunked else max(len(values), 1)
+    batches = rebuilt.reordered(given, np.arange, rows) if sort else rebuilt.batches(given, rows)
+    table = pa.Table.from_batches(batches, rebuilt.schema).unify_dictionaries()
+    return table.column(0) if is_chunked else table.column(0).combine_chunks()
 
 
-def _is_encoded(kind: Any) -> bool:
-    """Say whether a dictionary is built anew; one of numbers or of nested values is undone."""
-    if not pa.types.is_dictionary(kind) or kind.ordered:
-        return False
-    text = _plain(kind.value_type, "")
-    return bool(pa.types.is_string(text) or pa.types.is_large_string(text))
+def _published(kind: Any, name: str) -> Any:
+    """Return the type of a column in what is published: dictionaries of some types are built anew.
+
+    Ordered categories stay as they are, and texts are listed; other dictionaries are undone.
+    """
+    plain = _plain(kind, name)
+    if not pa.types.is_dictionary(kind):
+        return plain
+    if kind.ordered:
+        is_comparable = not (plain.num_fields or isinstance(plain, pa.BaseExtensionType))
+        return pa.dictionary(kind.index_type, plain, ordered=True) if is_comparable else plain
+    is_text = pa.types.is_string(plain) or pa.types.is_large_string(plain)
+    return pa.dictionary(pa.int32(), plain) if is_text else plain
+
+
+def _held(kind: Any) -> Any:
+    """Return the type of cells that are joined and put in order: places for ordered categories."""
+    if not pa.types.is_dictionary(kind):
+        return kind
+    return kind.index_type if kind.ordered else kind.value_type
 
 
 def _plain(kind: Any, name: str) -> Any:
     """Return a type whose arrays have one way only to hold the same values."""
-    if _is_ordered(kind):
-        return kind
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _plain(kind.value_type, name)
     if isinstance(kind, pa.BaseExtensionType):
@@ -224,39 +258,3 @@ def _plain(kind: Any, name: str) -> Any:
         )
     nested = with_fields(kind, lambda field: field.with_type(_plain(field.type, name)))
     return _PLAIN.get(kind, kind) if nested is None else nested
-
-
-def without_old_order(values: Any, name: str) -> Any:
-    """Return a column whose memory, once its rows are put in another order, does not tell the old.
-
-    Dictionaries inside nested types, views of text and runs are undone: they list values as they
-    appeared, and keep them where they were.
-
-    Examples
-    --------
-    >>> listed = pa.StructArray.from_arrays([pa.array(["b", "a"]).dictionary_encode()], ["x"])
-    >>> without_old_order(listed, "town").type
-    StructType(struct<x: string>)
-    """
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        return values
-    field = pa.field(name, _plain(kind, name))
-    if not isinstance(values, pa.ChunkedArray):
-        return _cast(values, field)
-    return pa.chunked_array([_cast(chunk, field) for chunk in values.chunks], field.type)
-
-
-def _cast(values: Any, field: Any) -> Any:
-    if values.type == field.type:
-        return values
-    try:
-        if isinstance(values.type, pa.BaseExtensionType):
-            values = values.storage
-        if pa.types.is_run_end_encoded(values.type):
-            values = pc.run_end_decode(values)
-        return values.cast(field.type)
-    except pa.ArrowException:
-        raise ArgumentTypeError(
-            f"column {field.name!r} must be of a type that can be written plainly."
-        ) from None

@@ -7,13 +7,12 @@ that is not registered: Arrow keeps these as notes on the field.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.local.nested import with_fields
+from inbounds.frames.silence import in_our_words
 
 with optional():
     import pyarrow as pa
@@ -25,8 +24,8 @@ _UNKNOWN = (
 _EXTENSION = (b"ARROW:extension:name", b"ARROW:extension:metadata")
 
 
-def bare_schema(schema: Any, private: Collection[int] = ()) -> Any:
-    """Return names and types of a schema; of the `private` places not even an extension's name.
+def bare_schema(schema: Any) -> Any:
+    """Return names and types of a schema.
 
     Examples
     --------
@@ -34,13 +33,15 @@ def bare_schema(schema: Any, private: Collection[int] = ()) -> Any:
     >>> bare_schema(pa.schema([field], metadata={"mean": "29"})).to_string()
     'age: int8'
     """
-    fields = []
-    for i, field in enumerate(schema):
-        try:
-            fields.append(_bare_field(field, i in private))
-        except ArgumentTypeError as error:
-            raise ArgumentTypeError(f"column {field.name!r} {error}") from None
-    return pa.schema(fields)
+    return pa.schema([_named_in_errors(field) for field in schema])
+
+
+def _named_in_errors(field: Any) -> Any:
+    return in_our_words(
+        lambda: _bare_field(field),
+        lambda error: ArgumentTypeError(f"column {field.name!r} {error}"),
+        ArgumentTypeError,
+    )
 
 
 def bare_type(kind: Any) -> Any:
@@ -71,10 +72,11 @@ def _bare_extension(kind: Any) -> Any:
     storage = bare_type(kind.storage_type)
     if not _may_have_notes(kind.storage_type):
         return kind
-    try:
-        built = type(kind).__arrow_ext_deserialize__(storage, kind.__arrow_ext_serialize__())
-    except Exception:  # it is not ours, and its message may tell anything
-        raise ArgumentTypeError(_UNKNOWN) from None
+    built = in_our_words(
+        lambda: type(kind).__arrow_ext_deserialize__(storage, kind.__arrow_ext_serialize__()),
+        lambda _: ArgumentTypeError(_UNKNOWN),
+        Exception,  # it is not ours, and its message may tell anything
+    )
     if type(built) is not type(kind) or not _is_same(built.storage_type, storage):
         raise ArgumentTypeError(_UNKNOWN)
     return built
@@ -95,54 +97,8 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(next(schemas).equals(next(schemas)))
 
 
-def bare_column(values: Any, field: Any) -> Any:
-    """Return an array or chunked array as the type of its bare field.
-
-    Examples
-    --------
-    >>> noted = pa.list_(pa.field("item", pa.int8(), metadata={"max": "41"}))
-    >>> field = pa.field("marks", bare_type(noted))
-    >>> print(bare_column(pa.array([[1]], noted), field).type.value_field.metadata)
-    None
-    """
-    if not _may_have_notes(values.type) and values.type == field.type:
-        return values
-    try:
-        if isinstance(values, pa.ChunkedArray):
-            chunks = [_relabelled(chunk, field.type) for chunk in values.chunks]
-            return pa.chunked_array(chunks, field.type)
-        return _relabelled(values, field.type)
-    except (pa.ArrowException, TypeError):
-        raise ArgumentTypeError(
-            f"column {field.name!r} must have no metadata inside its type.\n"
-            "Hint: cast it to the same type without metadata first."
-        ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Relabelled:
-    """An array under another type, for whoever takes arrays by Arrow's C interface."""
-
-    array: Any
-    kind: Any
-
-    def __arrow_c_array__(self, _: object = None) -> tuple[object, object]:
-        return self.kind.__arrow_c_schema__(), self.array.__arrow_c_array__()[1]
-
-
-def _relabelled(array: Any, kind: Any) -> Any:
-    """Return an array as the same type without notes. Its memory is shared, whatever the type."""
-    if array.type != kind:
-        raise TypeError
-    if isinstance(kind, pa.BaseExtensionType):  # one that is not registered has no other way
-        return pa.ExtensionArray.from_storage(kind, _relabelled(array.storage, kind.storage_type))
-    result = pa.array(_Relabelled(array, kind))
-    if result.type != kind or not _is_same(result.type, bare_type(result.type)):
-        raise TypeError
-    return result
-
-
-def _bare_field(field: Any, private: bool = False) -> Any:
+def _bare_field(field: Any) -> Any:
     notes = field.metadata or {}
-    kept = {} if private else {key: notes[key] for key in _EXTENSION if key in notes}
-    return pa.field(field.name, bare_type(field.type), field.nullable, kept or None)
+    kept = {key: notes[key] for key in _EXTENSION if key in notes}
+    bare = field.remove_metadata().with_type(bare_type(field.type))
+    return bare.with_metadata(kept) if kept else bare

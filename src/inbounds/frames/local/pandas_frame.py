@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentTypeError, InBoundsError
 from inbounds.frames.local.column import Column, bare_dtype, locate, wrong_type
 from inbounds.frames.local.order import category_order, permutation
+from inbounds.frames.silence import in_our_words
 
 with optional():
     import pandas as pd
@@ -23,7 +25,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
 
     `attrs`, metadata of dtypes, and what a subclass carries along in `_metadata`, are left out.
     Other columns are copied: pandas keeps columns of a type in one array, with the true values
-    beside them, and columns of Arrow in pieces, whose ends may tell of values.
+    beside them. Arrays of Arrow are built anew, as for tables of Arrow.
 
     Examples
     --------
@@ -37,18 +39,26 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     others = [i for i in range(frame.shape[1]) if i not in places]
     copy = frame.iloc[:, others].copy(deep=True)
     copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
-    for i in range(len(others)):
-        array = copy.iloc[:, i].array
-        if not _is_bare(array):
-            copy.isetitem(i, _rebuilt(array, frame.columns[others[i]], sort=shuffle))
+    copy.index = pd.RangeIndex(len(copy)) if shuffle else _bare_index(frame.index)
+    _rebuild(copy, [frame.columns[i] for i in others])
     for i in sorted(places):
         copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
+    if shuffle:
+        copy = copy.iloc[permutation(len(copy))].reset_index(drop=True)
+        _rebuild(copy, frame.columns, sort=True)
     copy.columns = _bare_index(frame.columns)
-    copy.index = _bare_index(frame.index)
     copy.attrs = {}
     for name in copy._metadata:
         copy.__dict__.pop(name, None)
-    return copy.iloc[permutation(len(copy))].reset_index(drop=True) if shuffle else copy
+    return copy
+
+
+def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
+    """Build columns anew in a frame of our own, if there may be more to them than values."""
+    for i, name in enumerate(names):
+        array = frame.iloc[:, i].array
+        if not _is_bare(array):
+            frame.isetitem(i, _rebuilt(array, name, sort=sort))
 
 
 def _is_bare(array: Any) -> bool:
@@ -59,7 +69,7 @@ def _is_bare(array: Any) -> bool:
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
-    """Return an array or index of the same values, in one piece and without metadata of dtypes.
+    """Return an array or index of the same values, built anew and without metadata of dtypes.
 
     With `sort`, categories without an order are sorted: they may be listed as they first appeared.
     """
@@ -68,33 +78,54 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
         bare = np.empty(values.shape, bare_dtype(values.dtype))
         bare[...] = values  # a copy by numpy.array would keep the metadata
         return bare
-    file, copy = io.BytesIO(), None
-    try:
-        _BarePickler(file, sort=sort).dump(array)
-        file.seek(0)
-        copy = pickle.load(file)
-    except Exception:  # whatever the classes of the values raise, with a message that may show them
-        pass
-    if copy is None:  # raised here, so that the other error is not its context
-        raise ArgumentTypeError(f"column or index {name!r} must be of a type to copy.")
+    copy = in_our_words(
+        lambda: _copy_by_pickle(array, str(name), sort=sort),
+        lambda error: (
+            error
+            if isinstance(error, InBoundsError)
+            else ArgumentTypeError(f"column or index {name!r} must be of a type to copy.")
+        ),
+        Exception,  # whatever the classes of the values raise, with a message that may show them
+    )
     if sort and isinstance(copy, pd.Categorical) and not copy.ordered:
         order = category_order(copy.categories.tolist())
         copy = copy.reorder_categories(copy.categories.take(order))
     return copy
 
 
-class _BarePickler(pickle.Pickler):
-    """Writes types of numpy and Arrow without metadata, wherever in an array of pandas they are."""
+def _copy_by_pickle(array: Any, name: str, *, sort: bool) -> Any:
+    file = io.BytesIO()
+    pickler = _BarePickler(file, name, sort=sort)
+    pickler.dump(array)
+    file.seek(0)
+    return _BareUnpickler(file, pickler.kept).load()
 
-    def __init__(self, file: io.BytesIO, *, sort: bool) -> None:
+
+class _BarePickler(pickle.Pickler):
+    """Writes types of numpy and Arrow without metadata, wherever in an array of pandas they are.
+
+    Arrays of Arrow are not written, but built anew and `kept` for the reader.
+    """
+
+    def __init__(self, file: io.BytesIO, name: str, *, sort: bool) -> None:
         super().__init__(file, protocol=5)
-        self._sort = sort
+        self.kept: list[Any] = []
+        self._name, self._sort = name, sort
+
+    def persistent_id(self, value: Any) -> int | None:
+        arrow = sys.modules.get("pyarrow")  # whoever has an array of Arrow has loaded it
+        if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
+            return None
+        from inbounds.frames.local.layout import rebuilt_column  # noqa: PLC0415 - needs PyArrow
+
+        self.kept.append(rebuilt_column(value, self._name, sort=self._sort))
+        return len(self.kept) - 1
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, np.dtype) and value.metadata is not None:
             return np.dtype, (value.str,)
-        if type(value) is pd.arrays.ArrowExtensionArray:
-            return pd.arrays.ArrowExtensionArray, (_bare_arrow(value, sort=self._sort),)
+        if type(value) is pd.arrays.ArrowExtensionArray:  # it takes its type from the new array
+            return pd.arrays.ArrowExtensionArray, (value.__arrow_array__(),)
         if isinstance(value, pd.ArrowDtype):
             from inbounds.frames.local.metadata import bare_type  # noqa: PLC0415 - needs PyArrow
 
@@ -102,17 +133,13 @@ class _BarePickler(pickle.Pickler):
         return NotImplemented
 
 
-def _bare_arrow(array: Any, *, sort: bool) -> Any:
-    """Return the Arrow column that an array of pandas holds, without notes on its type."""
-    with optional():
-        import pyarrow as pa  # noqa: PLC0415 - only Arrow columns need it
+class _BareUnpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, kept: list[Any]) -> None:
+        super().__init__(file)
+        self._kept = kept
 
-    from inbounds.frames.local.arrow_frame import sortable  # noqa: PLC0415 - needs PyArrow
-    from inbounds.frames.local.metadata import bare_column, bare_type  # noqa: PLC0415
-
-    values = pa.chunked_array([array.__arrow_array__().combine_chunks()])
-    values = bare_column(values, pa.field("column", bare_type(values.type)))
-    return sortable(values, "column") if sort else values
+    def persistent_load(self, place: int) -> Any:
+        return self._kept[place]
 
 
 def _bare_index(index: Any) -> Any:
@@ -120,6 +147,8 @@ def _bare_index(index: Any) -> Any:
         return index
     if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
         return index.copy(deep=True)  # it may be a part of an array with the true values
+    if isinstance(index, pd.MultiIndex):
+        index = index.remove_unused_levels()  # of rows that were left out before
     return _rebuilt(index, index.name)
 
 

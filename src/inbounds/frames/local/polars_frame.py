@@ -10,6 +10,7 @@ from typing import Any
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.layout import rebuilt_column
 from inbounds.frames.local.order import permutation, warn_if_sorted
 
 with optional():
@@ -20,6 +21,7 @@ _TYPES = {
 }
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
+_WITHOUT_ARROW = (pl.Int128, pl.UInt128)
 _SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # how explain says it
 
 
@@ -96,12 +98,37 @@ def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) 
     replaced = frame.with_columns(answers)
     if shuffle:
         replaced = replaced[permutation(len(replaced))]
-    return _with_texts_moved(replaced.rechunk())  # where pieces of a column end may tell of values
+    return _with_texts_moved(_rebuilt(replaced.rechunk()))  # where pieces end may tell of values
+
+
+def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
+    """Build columns anew by Arrow: rows beside a list, and values below nulls, would stay."""
+    chosen = [name for name, kind in frame.schema.items() if _is_plain(kind)]
+    if not chosen:
+        return frame
+    table = frame.select(chosen).to_arrow(compat_level=pl.CompatLevel.oldest())
+    columns = [rebuilt_column(table[name].combine_chunks(), name) for name in chosen]
+    series = [
+        pl.Series(name, column, frame.schema[name])
+        for name, column in zip(chosen, columns, strict=True)
+    ]
+    return frame.with_columns(series)
+
+
+def _is_plain(kind: Any) -> bool:
+    """Say whether Arrow has the same type, and Polars reads it back."""
+    if isinstance(kind, pl.Struct):
+        return all(_is_plain(field.dtype) for field in kind.fields)
+    if isinstance(kind, pl.List | pl.Array):
+        return 0 not in getattr(kind, "shape", ()) and _is_plain(kind.inner)
+    plain = pl.String | pl.Binary | pl.Boolean | pl.Date | pl.Time | pl.Datetime | pl.Duration
+    return isinstance(kind, plain) or (kind.is_numeric() and kind not in _WITHOUT_ARROW)
 
 
 def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write texts one after the other: in another order or piece, Polars leaves them in place."""
-    chosen = [name for name, kind in frame.schema.items() if _has_text(kind)]
+    """Write texts that are not rebuilt one after the other: Polars leaves them in place."""
+    schema = frame.schema
+    chosen = [name for name, kind in schema.items() if _has_text(kind) and not _is_plain(kind)]
     if not chosen:
         return frame
     file = io.BytesIO()

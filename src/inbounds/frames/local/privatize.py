@@ -80,6 +80,11 @@ def privatize(
     doubles, or stay where the box has whole steps. Booleans, other decimals, strings and times are
     refused.
 
+    Other columns of Arrow, also those of pandas, are built anew, so that their memory holds the
+    rows that are published and nothing else. Views of text become text, and runs and dictionaries
+    become their values, but for ordered categories and for top-level dictionaries of text. Unions
+    and views of lists are refused.
+
     NaN is a missing value in pandas, and an error elsewhere; infinities are errors. Values outside
     the box are moved to it. Errors name the column and never show a value; those raised while a
     lazy frame runs arrive wrapped in the engine's own.

@@ -260,3 +260,21 @@ def test_what_is_not_a_ledger_is_refused_by_name() -> None:
     frame = pd.DataFrame({"age": [17.0, 41.0]})
     with pytest.raises(ArgumentTypeError, match="ledger must be a Ledger, got str"):
         summarize(frame, mean("age", 0, 120), epsilon=1.0, ledger="b.db", dataset="d")
+
+
+@pytest.mark.parametrize(
+    "make", [pa.table, lambda data: duckdb.from_arrow(pa.table(data)), pd.DataFrame, pl.DataFrame]
+)
+def test_groups_of_long_unsigned_numbers_are_told_in_every_engine(make: Any) -> None:
+    keys = [1, 2**63, 2**64 - 1]
+    found = summarize(make({"key": np.array(keys * 4, np.uint64)}), count(), "key", keys, rho=1e4)
+    told = found.to_dict("list") if isinstance(found, pd.DataFrame) else pa.table(found).to_pydict()
+    assert told["key"] == keys
+    assert told["value"] == pytest.approx([4, 4, 4], abs=1)
+
+
+def test_groups_that_no_column_holds_are_refused_in_our_words() -> None:
+    table = pa.table({"key": np.array([1], np.uint64)})
+    for keys in ([1, 2**64], [-1, 2**63]):
+        with pytest.raises(ArgumentError, match=r"^groups must hold whole numbers that fit"):
+            summarize(table, count(), "key", keys, rho=1.0)

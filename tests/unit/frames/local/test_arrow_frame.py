@@ -89,7 +89,6 @@ def test_a_dictionary_never_leaves_with_its_true_values() -> None:
         pa.array([[17]]),
         pa.array([None]),
         pa.array(["17"]).dictionary_encode(),
-        pa.RunEndEncodedArray.from_arrays([1], [17]),
     ],
     ids=lambda values: str(values.type),
 )
@@ -97,6 +96,58 @@ def test_what_is_no_number_is_refused_by_name_and_type(values: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers") as caught:
         privatize(table(values), {"age": WHOLE})
     assert "17" not in str(caught.value)
+
+
+def test_runs_of_numbers_are_answered_one_by_one() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays([2, 4], [17, None])
+    published = privatize(table(runs), {"age": WHOLE}, nulls="keep")["age"]
+    assert published.type == pa.int64()
+    assert published.is_null().to_pylist() == [False, False, True, True]
+
+
+def test_a_batch_without_rows_keeps_its_types() -> None:
+    for other in (pa.uuid(), pa.list_(pa.uuid()), pa.dictionary(pa.int32(), pa.string())):
+        schema = pa.schema({"age": pa.int8(), "x": other})
+        columns = [pa.nulls(1, kind).slice(1) for kind in schema.types]
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        for shuffle in (False, True):
+            published = privatize(batch, {"age": WHOLE}, shuffle=shuffle)
+            assert type(published) is pa.RecordBatch
+            assert published.schema == schema
+
+
+def test_a_reader_that_fails_says_nothing_of_its_cells() -> None:
+    def batches() -> Any:
+        yield table([17]).to_batches()[0]
+        raise ValueError("secret-41")
+
+    source = pa.RecordBatchReader.from_batches(table([17]).schema, batches())
+    with pytest.raises(ValueError, match=r"^frame could not be read: its reader") as caught:
+        privatize(source, {"age": WHOLE}).read_all()
+    assert "secret" not in str(caught.value)
+
+
+def test_errors_of_ours_pass_through_a_reader() -> None:
+    once = privatize(table([17, None]).to_reader(), {"age": FINE})
+    with pytest.raises(ValueError, match=r"column 'age' must have no nulls"):
+        privatize(once, {"age": FINE}).read_all()
+
+
+def test_ordered_categories_are_kept_in_tables_and_other_dictionaries_of_numbers_are_undone() -> (
+    None
+):
+    coded = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, None], pa.int8()), ["low", "high", "none"], ordered=True
+    )
+    numbers = pa.array([3, 1, 3]).dictionary_encode()
+    for shuffle in (False, True):
+        published = privatize(
+            table([17, 41, 68], size=coded, rank=numbers), {"age": WHOLE}, shuffle=shuffle
+        )
+        size = published["size"].chunk(0)
+        assert size.type == coded.type
+        assert size.dictionary.to_pylist() == ["low", "high", "none"]
+        assert published.schema.field("rank").type == pa.int64()
 
 
 def test_a_table_without_rows_keeps_its_types() -> None:

@@ -4,7 +4,8 @@ import pyarrow.compute as pc
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.layout import Rebuilt, batch_rows, joined, rebatched
+from inbounds.frames.local import layout
+from inbounds.frames.local.layout import Rebuilt, batch_rows, joined, rebatched, rebuilt_column
 
 
 def test_the_number_of_rows_depends_on_the_number_and_types_of_columns():
@@ -93,23 +94,62 @@ def test_nothing_is_left_below_a_null_struct(array):
     assert (8).to_bytes(8, "little") in held
 
 
-@pytest.mark.parametrize(
-    "array",
-    [
-        pa.array([[], []], pa.list_(pa.int64(), 0)),
-        pa.array([[1], None], pa.list_view(pa.int64())),
-        pa.array([{"x": [1]}, None], pa.struct([("x", pa.list_view(pa.int64()))])),
-        pa.StructArray.from_arrays(
-            [
-                pa.UnionArray.from_sparse(
-                    pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])]
-                )
-            ],
-            ["u"],
-        ),
-    ],
-    ids=lambda array: str(array.type),
-)
-def test_what_arrow_cannot_build_again_is_passed_on(array):
-    """A list of no width and a union below a struct end the process if they are tried."""
-    assert joined([array], pa.field("s", array.type)).to_pylist() == array.to_pylist()
+def test_a_list_of_no_width_is_built_again():
+    """Arrow itself ends the process where it takes rows of one."""
+    array = pa.array([[], None, []], pa.list_(pa.int64(), 0))
+    assert joined([array, array], pa.field("s", array.type)).to_pylist() == [[], None, []] * 2
+
+
+def test_what_is_rebuilt_twice_stays_as_it_is():
+    batch = pa.record_batch(
+        {
+            "text": pa.array(["b", "a", "b"]).dictionary_encode(),
+            "runs": pc.run_end_encode(pa.array([1, 1, None])),
+            "size": pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), ["s", "m"], ordered=True),
+        }
+    )
+    once = Rebuilt(batch.schema)
+    twice = Rebuilt(once.schema)
+    assert twice.schema == once.schema
+    (first,) = once.batches([batch])
+    (second,) = twice.batches([first])
+    assert second.equals(first)
+
+
+def test_rows_in_another_order_have_sorted_dictionaries():
+    batch = pa.record_batch({"text": pa.array(["b", "a", None, "c"]).dictionary_encode()})
+    rebuilt = Rebuilt(batch.schema)
+    (found,) = rebuilt.reordered([batch], lambda count: np.arange(count)[::-1])
+    assert found["text"].to_pylist() == ["c", None, "a", "b"]
+    assert found["text"].dictionary.to_pylist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("categories", [["low77", "low77"], ["low77", None]])
+def test_ordered_categories_that_do_not_differ_are_refused(categories):
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1]), categories, ordered=True)
+    batch = pa.record_batch({"x": coded})
+    with pytest.raises(ArgumentError, match=r"^column 'x' must have categories that") as caught:
+        list(Rebuilt(batch.schema).batches([batch]))
+    assert "77" not in str(caught.value)
+
+
+def test_what_arrow_cannot_join_is_refused_without_its_error():
+    lost = pa.DictionaryArray.from_arrays(pa.array([5]), ["secret"], safe=False)
+    with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type") as caught:
+        joined([lost], pa.field("x", pa.string()))
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_column_is_rebuilt_as_what_it_was(is_chunked, monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_OF_TEXT", 2)
+    monkeypatch.setattr(layout, "_FEWEST", 1)
+    coded = pa.array(["b", "a", None, "c"]).dictionary_encode()
+    values = pa.chunked_array([coded[:1], coded[1:]]) if is_chunked else coded
+    for sort, listed in ((False, ["b", "a", "c"]), (True, ["a", "b", "c"])):
+        found = rebuilt_column(values, "x", sort=sort)
+        assert type(found) is type(values)
+        assert found.to_pylist() == coded.to_pylist()
+        first = found.chunk(0) if is_chunked else found
+        assert first.dictionary.to_pylist() == listed
+        assert not is_chunked or [len(chunk) for chunk in found.chunks] == [2, 2]

@@ -162,3 +162,31 @@ def test_a_frame_without_rows_keeps_its_types() -> None:
     for dtype in TYPES:
         empty = frame([], dtype)
         assert privatize(empty, {"age": WHOLE}).dtypes.equals(empty.dtypes)
+
+
+def test_a_label_that_equals_nothing_is_the_label_of_its_column_alone() -> None:
+    before = pd.DataFrame([[17, 41]], columns=pd.Index([pd.NA, "age"], dtype=object))
+    assert privatize(before, {"age": FINE}).iloc[0, 0] == 17
+    assert privatize(before, {pd.NA: FINE}).iloc[0, 1] == 41
+    with pytest.raises(ArgumentError, match=r"got 'pay' and none of that name"):
+        privatize(before, {"pay": FINE})
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_an_index_of_views_is_kept_or_dropped(shuffle: bool) -> None:
+    labels = pd.arrays.ArrowExtensionArray(
+        pa.chunked_array([pa.array(["a", "b"], pa.string_view())])
+    )
+    published = privatize(
+        pd.DataFrame({"age": [17.0, 41.0]}, index=pd.Index(labels)), {"age": FINE}, shuffle=shuffle
+    )
+    assert published.index.tolist() == ([0, 1] if shuffle else ["a", "b"])
+
+
+def test_levels_of_an_index_that_no_row_has_are_left_out() -> None:
+    whole = pd.DataFrame(
+        {"age": [17.0, 41.0]}, index=pd.MultiIndex.from_tuples([("a", 1), ("gone", 2)])
+    )
+    published = privatize(whole.iloc[:1], {"age": FINE})
+    assert published.index.tolist() == [("a", 1)]
+    assert [level.tolist() for level in published.index.levels] == [["a"], [1]]

@@ -141,3 +141,23 @@ def test_an_error_while_running_names_the_column_and_shows_no_value(engine: Any)
     ) as caught:
         lazy.collect(engine=engine)
     assert "123456" not in str(caught.value)
+
+
+def test_columns_of_any_type_keep_their_type_and_values() -> None:
+    others = {
+        "decimal": pl.Series([Decimal("1.5"), None]),
+        "time": pl.Series([date(2024, 1, 1), None]).cast(pl.Datetime("ns", "Europe/Berlin")),
+        "category": pl.Series(["a", None], dtype=pl.Categorical),
+        "enum": pl.Series(["a", None], dtype=pl.Enum(["a", "b"])),
+        "long": pl.Series([1, None], dtype=pl.Int128),
+        "nothing": pl.Series([None, None], dtype=pl.Null),
+        "array": pl.Series([["a", "b"], None], dtype=pl.Array(pl.String, 2)),
+        "empty": pl.Series([[], []], dtype=pl.Array(pl.Int8, 0)),
+        "lists": pl.Series([[{"a": ["x"]}], None]),
+        "categories": pl.Series([["a"], None], dtype=pl.List(pl.Categorical)),
+        "no fields": pl.Series([{}, {}], dtype=pl.Struct([])),
+    }
+    whole = pl.DataFrame({"age": [17.0, 41.0], **others})
+    for before in (whole, whole.clear()):
+        after = privatize(before, {"age": FINE})
+        assert_frame_equal(after.drop("age"), before.drop("age"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 from inbounds.errors import ArgumentError, InBoundsError
@@ -46,6 +47,45 @@ def quietly(work: Callable[[], Result]) -> Result:
         )
     failure.__cause__ = failure.__context__ = None
     raise failure
+
+
+def in_our_words(
+    work: Callable[[], Result],
+    explain: Callable[[Exception], Exception],
+    *kinds: type[Exception],
+) -> Result:
+    """Do what may raise errors of some kinds, whose messages may hold values, and raise ours.
+
+    Ours is raised when the other is gone, so that nothing can find it as the context.
+
+    Examples
+    --------
+    >>> in_our_words(lambda: int("x7"), lambda _: ArgumentError("x must be less."), ValueError)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: x must be less.
+    """
+    try:
+        return work()
+    except kinds as error:
+        failure = explain(error)
+    raise failure
+
+
+def each_in_our_words(
+    items: Iterable[Result], explain: Callable[[Exception], Exception], *kinds: type[Exception]
+) -> Iterator[Result]:
+    """Yield items, and raise our own error where getting the next one raises one of some kinds.
+
+    Examples
+    --------
+    >>> numbers = map(int, ["7", "x"])
+    >>> list(each_in_our_words(numbers, lambda _: ArgumentError("x must be less."), ValueError))
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: x must be less.
+    """
+    iterator = iter(items)
+    while found := in_our_words(lambda: list(islice(iterator, 1)), explain, *kinds):
+        yield from found
 
 
 @contextmanager

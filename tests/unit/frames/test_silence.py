@@ -5,7 +5,7 @@ import pytest
 from pyspark.logger import PySparkLogger
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.silence import quietly
+from inbounds.frames.silence import each_in_our_words, in_our_words, quietly
 
 
 def test_what_is_done_is_returned() -> None:
@@ -17,6 +17,23 @@ def test_an_error_keeps_its_type_only() -> None:
         quietly(lambda: int("secret"))
     assert "secret" not in str(failure.value)
     assert failure.value.__context__ is failure.value.__cause__ is None
+
+
+def test_errors_of_some_kinds_become_ours_and_leave_nothing_behind() -> None:
+    def ours(error: Exception) -> Exception:
+        return ArgumentError(type(error).__name__)
+
+    assert in_our_words(lambda: 7, ours, ValueError) == 7
+    assert list(each_in_our_words(iter([7, None]), ours, ValueError)) == [7, None]
+    for run in (
+        lambda: in_our_words(lambda: int("secret"), ours, ValueError),
+        lambda: list(each_in_our_words(map(int, ["7", "secret"]), ours, ValueError)),
+    ):
+        with pytest.raises(ArgumentError, match=r"^ValueError$") as failure:
+            run()
+        assert failure.value.__context__ is failure.value.__cause__ is None
+    with pytest.raises(ValueError, match="secret"):
+        in_our_words(lambda: int("secret"), ours, KeyError)
 
 
 @pytest.mark.parametrize("name", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])
