@@ -179,8 +179,7 @@ def test_the_examples_were_found() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_mark_stands_above_a_block_and_gives_a_reason(name: str) -> None:
-    marked = [block for block in blocks(PAGES[name]) if block.reason is not None]
-    assert PAGES[name].count("<!-- not run") == len(marked)
+    assert "<!-- not run" not in FENCE.sub("", PAGES[name])
 
 
 def test_a_marked_block_is_left_out_and_others_keep_their_lines() -> None:
