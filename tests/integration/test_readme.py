@@ -82,6 +82,12 @@ def commands(text: str) -> Iterator[str]:
             yield span
 
 
+def headings(text: str) -> set[str]:
+    """The anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
 def run(code: str, folder: Path, name: str = "snippet.py") -> str:
     (folder / name).write_text(code, encoding="utf-8")
     command = [sys.executable, "-W", "error", name]
@@ -175,6 +181,23 @@ def test_the_examples_were_found() -> None:
     assert {"README.md", "docs/ledger.md"} <= set(WITH_PYTHON)
     assert len([block for block in blocks(README) if block.language == "python"]) >= 7
     assert len(RUNNABLE) >= 5
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_of_a_page_leads_somewhere(name: str) -> None:
+    text = SPAN.sub("", FENCE.sub("", PAGES[name]))
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
+        path, _, heading = link.partition("#")
+        target = ((ROOT / name).parent / path) if path else ROOT / name
+        assert target.exists(), link
+        assert not heading or heading in headings(target.read_text(encoding="utf-8")), link
+
+
+def test_every_file_that_the_glossary_names_exists() -> None:
+    paths = re.findall(r"`([\w./-]+\.(?:py|md|toml))`", PAGES["docs/glossary.md"])
+    assert len(paths) > 50
+    roots = (ROOT / "src/inbounds", ROOT / "docs")
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
 
 
 @pytest.mark.parametrize("name", PAGES)
