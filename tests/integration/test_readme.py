@@ -201,6 +201,11 @@ def test_every_file_that_the_glossary_names_exists() -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_every_block_has_a_language_that_is_run_or_is_no_program(name: str) -> None:
+    assert {block.language for block in blocks(PAGES[name])} <= {"python", *SHELLS, "", "markdown"}
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_every_mark_stands_above_a_block_and_gives_a_reason(name: str) -> None:
     assert "<!-- not run" not in FENCE.sub("", PAGES[name])
 
