@@ -149,10 +149,10 @@ def test_rows_are_shuffled_across_executors_and_no_metadata_is_passed_on(
 
 def test_a_dotted_column_is_privatized_and_its_struct_is_not(spark: SparkSession) -> None:
     rows = [((50.0,), 1000.0 + i, "x") for i in range(3)]
-    frame = spark.createDataFrame(rows, "a struct<b: double>, `a.b` double, `c d` string")
+    frame = spark.createDataFrame(rows, "a struct<b: double>, `a.b` double, `c.d e` string")
     mechanism = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1e6)
     published = ib.privatize(frame, {"a.b": mechanism}, shuffle=True)
-    assert published.columns == ["a", "a.b", "c d"]
+    assert published.columns == ["a", "a.b", "c.d e"]
     for (inner,), answer, text in published.collect():
         assert (inner, text) == (50.0, "x")
         assert 0.9 < answer <= 1

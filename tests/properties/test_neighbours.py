@@ -32,10 +32,10 @@ SEED = int(os.environ.get("INBOUNDS_NEIGHBOUR_SEED", "0"))
 # takes Spark seconds, however many tables: it gets many tables in two versions each.
 PARTS = {
     "pandas": (0.15, 4, 5),
-    "polars": (0.27, 4, 5),
-    "polars lazy": (0.25, 4, 5),
+    "polars": (0.2, 4, 5),
+    "polars lazy": (0.2, 4, 5),
     "arrow": (0.2, 4, 5),
-    "duckdb": (0.1, 4, 5),
+    "duckdb": (0.22, 4, 5),
     "spark": (0.03, 8, 2),
 }
 SIZE = 50

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 import inbounds as ib
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.deconvolve import deconvolve
-from inbounds.recovery.reading import mean_rmse
+from inbounds.recovery.mean_error import mean_rmse
 from inbounds.sampling.entropy import SeededEntropy
 
 BOX, PEOPLE, COLUMNS = ib.Box(0, 200_000), 4096, 60

@@ -10,7 +10,7 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.recovery.reading import mean_rmse, middle_rmse
+from inbounds.recovery.mean_error import mean_rmse, middle_rmse
 
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
 _NODES = _NODES + 0.5  # on [0, 1]

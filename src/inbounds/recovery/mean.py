@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -19,16 +18,14 @@ from scipy.stats import t as student
 from inbounds._types import Floats
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
-from inbounds.recovery.response import weighted_square
+from inbounds.recovery.moment_equation import MomentEquation
 from inbounds.sampling.grid import Grid
 
 _CELLS = 128  # of outputs in a narrow box
 _PER_SCALE = 6  # cells that the noise spreads over, at least
 _REACH = 16  # scales from a bound, beyond which no output is corrected
 _MOST_STEPS = 256  # of a box whose steps are cells of their own
-_AT_BOUNDS = 1 / 8  # weight of each bound among the values that a correction is chosen for
 _CAUTION = (1.0, 10.0, 100.0)  # how much more a squared bias counts than a variance
-_SETTLED = 1e-13  # least weight of the noise against the bias, as far as doubles can solve
 _ERRORS = 2.0  # standard errors of the interval that a correction is to make short
 
 
@@ -171,17 +168,19 @@ class Reader:
         """Choose the correction for as many outputs as were counted, whatever they are."""
         count = float(self._moments[0].sum())
         values = self._values()
-        problem = _Problem.of(self._mechanism, self._cells, values, self._middles, self._by_step)
+        equation = MomentEquation.of(
+            self._mechanism, self._cells, values, self._middles, by_step=self._by_step
+        )
         chosen = min(
-            (problem.solved(1 / (caution * count)) for caution in _CAUTION),
-            key=lambda c: problem.bias(c) + _ERRORS * problem.deviation(c) / math.sqrt(count),
+            (equation.corrections(1 / (caution * count)) for caution in _CAUTION),
+            key=lambda c: equation.bias(c) + _ERRORS * equation.deviation(c) / math.sqrt(count),
         )
         rounding = 0.0
         if self._grid is not None and not self._by_step:
             rounding = float(self._grid.spacing) / 2
         bounds = self._lower, self._upper
-        spread = math.hypot(problem.deviation(chosen), (bounds[1] - bounds[0]) / 2)
-        bias = problem.bias(chosen) + rounding
+        spread = math.hypot(equation.deviation(chosen), (bounds[1] - bounds[0]) / 2)
+        bias = equation.bias(chosen) + rounding
         return Readings(self._moments, self._middles, chosen, bias, spread, bounds)
 
     @property
@@ -225,60 +224,3 @@ class Reader:
         if 2 * near[-1] >= width:
             return np.linspace(lower, upper, math.ceil(width / cell / size) + 1)
         return np.concatenate([lower + near, upper - near[::-1]])
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """Bias and spread of readings, at values of some weights, for any correction."""
-
-    response: Floats  # one row a value: the probability of every cell of outputs
-    weights: Floats
-    middles: Floats
-    means: Floats  # of the outputs themselves
-    variances: Floats
-    values: Floats
-    free: Any  # the cells that are corrected
-
-    @classmethod
-    def of(
-        cls, mechanism: Mechanism, cells: Cells, values: Floats, middles: Floats, by_step: bool
-    ) -> _Problem:
-        response = cells.probabilities(mechanism, values)
-        if by_step:
-            means = response @ middles
-            variances = response @ middles**2 - means**2
-        else:
-            means, variances = mechanism.mean(values), mechanism.variance(values)
-        weights = np.gradient(values) if len(values) > 1 else np.ones(1)
-        weights = (1 - 2 * _AT_BOUNDS) * weights / weights.sum()
-        weights[[0, -1]] += _AT_BOUNDS
-        widths = np.diff(np.concatenate([cells.edges[:1], cells.cuts, cells.edges[1:]]))
-        free = (weights @ response > 0) & (by_step | (widths <= 2 * np.median(widths)))
-        return cls(response, weights, middles, means, np.maximum(variances, 0), values, free)
-
-    def solved(self, noise: float) -> Floats:
-        """Minimise Σ weights·(bias² + noise·variance) over corrections."""
-        noise = max(noise, _SETTLED)
-        weighted = self.response[:, self.free] * self.weights[:, None]
-        seen = weighted.sum(axis=0)
-        curvature = (1 - noise) * self._square + np.diag(seen * noise)
-        pull = weighted.T @ (self.values - self.means)
-        pull -= noise * (seen * self.middles[self.free] - weighted.T @ self.means)
-        corrections = np.zeros(len(self.middles))
-        corrections[self.free] = np.linalg.solve(curvature, pull)
-        return corrections
-
-    @cached_property
-    def _square(self) -> Floats:
-        return weighted_square(self.response[:, self.free].T, self.weights)
-
-    def bias(self, corrections: Floats) -> float:
-        """Return the largest bias at any of the values."""
-        return float(np.abs(self.means - self.values + self.response @ corrections).max())
-
-    def deviation(self, corrections: Floats) -> float:
-        """Return the largest standard deviation of a reading at any of the values."""
-        moved = self.response @ corrections
-        own = self.response @ corrections**2 - moved**2
-        both = self.response @ (corrections * self.middles) - self.means * moved
-        return math.sqrt(max(0.0, float((self.variances + own + 2 * both).max())))

@@ -1,8 +1,8 @@
-"""The mean of many people's values, read back from one private output of each.
+"""How far the mean of many people's values, read back from their outputs, is from the truth.
 
 The mean of the outputs themselves is biased, since noise that stays in the box pulls every output
-towards its middle. A function g of one output, averaged over all, does better: the best one
-balances its bias against its noise. Derivation: docs/proofs/deconvolution.md, item 7.
+towards its middle. A function of one output, averaged over all people, does better: the best one
+balances its bias against its variance. Derivation: docs/proofs/deconvolution.md, item 7.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
+from inbounds.recovery.moment_equation import MomentEquation
 
 _COARSEST, _FINEST = 64, 256  # cells of values
 _PER_SCALE = 4  # cells that the noise spreads over, at least
 _EDGES = _FINEST / _PER_SCALE  # scales, beyond which a box has a middle that feels no bound
-_SETTLED = 1e-13  # least weight of the noise against the bias, as far as doubles can solve
 
 
 def mean_rmse(mechanism: Mechanism, people: int) -> float:
@@ -56,7 +56,8 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
         weights = np.ones_like(values)
     unit = (values - lower) / width - 0.5
     response = cells.probabilities(mechanism, values)
-    return _reading_error(response, unit, weights / weights.sum(), people) * width
+    equation = MomentEquation.of_cells(response, unit, weights / weights.sum())
+    return equation.rmse(equation.corrections(1 / people), people) * width
 
 
 def middle_rmse(box: Box) -> float:
@@ -84,24 +85,3 @@ def _steps(box: Box) -> Floats:
 def _on(mechanism: Mechanism, box: Box) -> Mechanism:
     """Return the same noise on another box."""
     return type(mechanism)(box, mechanism.sensitivity, mechanism.scale)  # type: ignore[call-arg]
-
-
-def _reading_error(response: Floats, values: Floats, weights: Floats, people: int) -> float:
-    """Minimise Σ weights·((E g − values)² + Var g / people) over g, one number a cell of outputs.
-
-    Examples
-    --------
-    >>> told = np.eye(2), np.array([-0.5, 0.5]), np.full(2, 0.5)  # the output is the value
-    >>> _reading_error(*told, 1)
-    0.0
-    """
-    weighted = response * weights[:, None]
-    seen = weighted.sum(axis=0)
-    keep = seen > 0
-    response, weighted, seen = response[:, keep], weighted[:, keep], seen[keep]
-    noise = max(1 / people, _SETTLED)
-    curvature = (1 - noise) * (response.T @ weighted) + np.diag(seen * noise)
-    g = np.linalg.solve(curvature, weighted.T @ values)
-    mean = response @ g
-    variance = np.maximum(response @ g**2 - mean**2, 0.0)
-    return math.sqrt(float(weights @ ((mean - values) ** 2 + variance / people)))
