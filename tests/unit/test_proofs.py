@@ -12,10 +12,11 @@ MODULES = sorted((ROOT / "src").rglob("*.py"))
 
 
 def relied_on_by(page: Path) -> list[str]:
-    """The paths in the page's line of modules."""
-    lines = re.findall(r"^Relied on by: (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(lines) == 1, "a page has one line 'Relied on by:'"
-    return re.findall(r"`([^`]+)`", lines[0])
+    """The paths in the page's paragraph of modules."""
+    text = page.read_text(encoding="utf-8")
+    paragraphs = re.findall(r"^Relied on by:\s(.+?)\n\n", text, re.MULTILINE | re.DOTALL)
+    assert len(paragraphs) == 1, "a page has one paragraph 'Relied on by:'"
+    return re.findall(r"`([^`]+)`", paragraphs[0])
 
 
 def pages_named_in(module: Path) -> set[str]:
