@@ -454,7 +454,7 @@ def test_the_width_proved_for_is_that_of_the_bounds_and_not_its_nearest_double()
 def test_a_change_outside_the_box_is_refused(change: float) -> None:
     for name in ("l2", "laplace, l1"):
         proof = MECHANISMS[name].certificate()
-        with pytest.raises(CertificateError, match="cannot be evidence"):
+        with pytest.raises(CertificateError, match="fields that are not valid"):
             with_row(proof, -1, change=change).check()
 
 
