@@ -1,4 +1,4 @@
-"""Mechanisms as accounting sees them: whatever knows its privacy loss."""
+"""What accounting needs of a mechanism, and how the loss of a release is read."""
 
 from __future__ import annotations
 

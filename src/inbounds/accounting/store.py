@@ -277,7 +277,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _read(place: object) -> URL:
-    """Return the URL of a path, or the one that was given."""
+    """Return the URL of a place, which is a path or a URL."""
     if not isinstance(place, str | os.PathLike):
         raise ArgumentTypeError.must_be("place", "a path or a URL", got=type(place).__name__)
     text = os.fspath(place)

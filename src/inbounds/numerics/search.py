@@ -77,6 +77,6 @@ def smallest_admissible(
 
 
 def _checked(larger: float, number: float, most: float) -> float:
-    if not number < larger <= min(most, _LARGEST):  # also if a number is NaN
+    if not number < larger <= min(most, _LARGEST):  # including NaN
         raise CertificateError(f"no number up to {most:g} could be proved to be sufficient.")
     return larger

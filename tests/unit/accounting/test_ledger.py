@@ -174,8 +174,8 @@ def test_a_wrong_shape_costs_nothing(ledger: Ledger) -> None:
 def test_every_element_or_row_is_charged(
     ledger: Ledger, mechanism: ib.BoundedLaplace, value: object, releases: int
 ) -> None:
-    answer = ledger.release(mechanism, value, dataset="survey")
-    assert np.shape(answer) == np.shape(value)
+    output = ledger.release(mechanism, value, dataset="survey")
+    assert np.shape(output) == np.shape(value)
     (record,) = ledger.records("survey")
     assert record["releases"] == releases
     assert record["epsilon"] == pytest.approx(0.1 * releases, rel=1e-12)
@@ -186,17 +186,17 @@ def test_every_element_or_row_is_charged(
     assert (f"in parallel on {releases} parts" in record["mechanism"]) is (releases > 1)
 
 
-def test_an_array_that_does_not_fit_is_not_answered_in_part(ledger: Ledger) -> None:
+def test_an_array_that_does_not_fit_is_not_released_in_part(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceededError, match=r"has epsilon=3\.0 left of epsilon=3\.0"):
         ledger.release(TENTH, np.zeros(31), dataset="survey", entropy=Untouchable())
     ledger.release(TENTH, np.zeros(31), dataset="survey", parallel=True)
 
 
 def test_options_reach_the_mechanism(ledger: Ledger) -> None:
-    answers = [
+    outputs = [
         ledger.release(TENTH, SECRET, dataset="survey", entropy=SeededEntropy(1)) for _ in range(2)
     ]
-    assert answers[0] == answers[1] == TENTH.release(SECRET, entropy=SeededEntropy(1))
+    assert outputs[0] == outputs[1] == TENTH.release(SECRET, entropy=SeededEntropy(1))
 
 
 def test_the_same_mechanism_lasts_longer_under_a_delta_and_under_rho(path: Path) -> None:
@@ -334,17 +334,17 @@ def test_a_full_database_is_an_error_and_nothing_is_charged_or_drawn(
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     event.listen(ledger._book.store._engine(create=False), "connect", limit)
-    answers: list[float] = []
+    outputs: list[float] = []
 
     def fill() -> None:
         while True:  # the budget ends in time
-            answers.append(ledger.release(TENTH, SECRET, dataset="survey", label="x" * 1000))
+            outputs.append(ledger.release(TENTH, SECRET, dataset="survey", label="x" * 1000))
 
     with pytest.raises(LedgerError, match="database or disk is full"):
         fill()
     with pytest.raises(LedgerError, match="database or disk is full"):
         ledger.release(TENTH, SECRET, dataset="survey", label="x" * 5000, entropy=Untouchable())
-    assert len(Ledger(path).records("survey")) == len(answers)
+    assert len(Ledger(path).records("survey")) == len(outputs)
     assert Ledger(path).verify("survey") == ledger.verify("survey")
 
 

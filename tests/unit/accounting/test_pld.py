@@ -16,10 +16,10 @@ def responses(epsilon: float, times: int, at: float, *, then: float = 0.0) -> mp
         p, q = 1 / (1 + mpmath.exp(-step)), 1 / (1 + mpmath.exp(-last))
         total, weight = mpmath.mpf(0), (1 - p) ** times
         for k in range(times + 1):
-            for sign, share in ((1, q), (-1, 1 - q)):
+            for sign, fraction in ((1, q), (-1, 1 - q)):
                 excess = (2 * k - times) * step + sign * last - goal
                 if excess > 0:
-                    total -= weight * share * mpmath.expm1(-excess)
+                    total -= weight * fraction * mpmath.expm1(-excess)
             weight *= p / (1 - p) * (times - k) / (k + 1)
         return total
 

@@ -140,9 +140,9 @@ def test_a_lower_claim_is_refused(name: str) -> None:
 def test_less_noise_in_any_row_is_refused(name: str) -> None:
     proof = MECHANISMS[name].certificate()
     for index, row in enumerate(proof.rows):
-        share = float(loss_at(proof, [r.change for r in proof.rows]))
+        fraction = float(loss_at(proof, [r.change for r in proof.rows]))
         alone = dataclasses.replace(proof, rows=(row,))
-        if float(loss_at(alone, [row.change])) < 1e-6 * share:
+        if float(loss_at(alone, [row.change])) < 1e-6 * fraction:
             continue  # a row that hardly counts
         with pytest.raises(CertificateError, match="the evidence proves epsilon <="):
             with_row(proof, index, scale=row.scale * (1 - 1e-4)).check()
@@ -167,8 +167,8 @@ def test_a_change_moved_anywhere_proves_something_weaker_but_never_something_fal
     truth = float(lower_bound(proof))
     generator = np.random.default_rng(5)
     for index, row in enumerate(proof.rows):
-        for share in (0.0, 1.0, *generator.uniform(0, 1, 3).tolist()):
-            moved = with_row(proof, index, change=share * (row.upper - row.lower))
+        for fraction in (0.0, 1.0, *generator.uniform(0, 1, 3).tolist()):
+            moved = with_row(proof, index, change=fraction * (row.upper - row.lower))
             assert not proves(moved, truth * (1 - 1e-12))
 
 
@@ -265,8 +265,8 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
             assert loss_at(found, change.tolist()) <= found.epsilon
 
 
-def test_a_certificate_of_one_law_is_none_of_the_other() -> None:
-    """The same numbers prove more for the law that leaks less."""
+def test_a_certificate_of_one_distribution_does_not_prove_another() -> None:
+    """The same numbers prove more for the distribution that leaks less."""
     normal = BoundedGaussian(Box(0, 1), 0.1, 1.0).certificate()
     laplace = BoundedLaplace(Box(0, 1), 0.1, 1.0).certificate()
     assert normal.epsilon < laplace.epsilon

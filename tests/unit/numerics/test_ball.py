@@ -12,9 +12,9 @@ from inbounds.numerics import ball, partition
 from inbounds.numerics.normal import NORMAL
 
 DIGITS = 200
-SETTINGS = [  # width, change, sigma: also changes outside the width, which certificates may hold
-    (width, width * share, width / u)
-    for width, u, share in itertools.product(
+SETTINGS = [  # width, change, sigma; certificates may hold changes outside the width
+    (width, width * fraction, width / u)
+    for width, u, fraction in itertools.product(
         (1e-6, 1.0, 3e12), (1e-9, 1e-3, 0.7, 6.0, 25.0), (-0.5, 1e-12, 0.1, 0.5, 0.999, 1.0, 1.5)
     )
 ]
@@ -91,11 +91,13 @@ def test_the_slope_is_the_derivative_of_the_loss(setting: tuple[float, ...]) -> 
 @pytest.mark.parametrize("setting", SETTINGS[::7])
 def test_the_cdf_ball_holds_the_probability(setting: tuple[float, ...]) -> None:
     width, _, sigma = setting
-    for offset, x_share, centre_share in itertools.product(
+    for offset, x_fraction, centre_fraction in itertools.product(
         (0.0, -7.0), (0.0, 0.3, 1.0), (0, 0.6, 1)
     ):
         lower, upper = offset * width, (offset + 1) * width
-        x, centre = (lower + share * (upper - lower) for share in (x_share, centre_share))
+        x, centre = (
+            lower + fraction * (upper - lower) for fraction in (x_fraction, centre_fraction)
+        )
         with mp.workdps(DIGITS):
             root = mp.sqrt(2) * mpf(sigma)
             low, middle, high = (

@@ -29,7 +29,7 @@ def true_delta(u: mpf, gamma: mpf, epsilon: mpf, s: mpf) -> mpf:
 
 
 def true_variance(u: mpf, t: mpf) -> mpf:
-    """Centred moments of the truncated law in closed form."""
+    """Centred moments of the truncated distribution in closed form."""
     low, high = -t, u - t
     at_low, at_high = (mp.npdf(edge) for edge in (low, high))
     whole = (mp.erf(high / mp.sqrt(2)) - mp.erf(low / mp.sqrt(2))) / 2
@@ -43,8 +43,8 @@ def problems(count: int) -> list[tuple[float, float, float]]:
     for index in range(count):
         u = float(10 ** rng.uniform(-5, 1.4))
         gamma = u * float(10 ** rng.uniform(-10, 0)) if index % 2 else u * float(rng.uniform(0, 1))
-        share = (0.0, 1.0, float(rng.uniform()))[index % 3]
-        found.append((u, gamma, share * (u - gamma)))
+        fraction = (0.0, 1.0, float(rng.uniform()))[index % 3]
+        found.append((u, gamma, fraction * (u - gamma)))
     return found
 
 
@@ -58,14 +58,14 @@ def test_the_mean_slope_is_off_by_less_than_a_quarter_of_its_margin(
     assert error <= divergence.POSITION_ERROR * u / 4
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.95])
 @pytest.mark.parametrize(("u", "gamma", "s"), problems(60))
 def test_the_delta_of_a_pair_is_the_true_one_rounded_up(
-    u: float, gamma: float, s: float, share: float
+    u: float, gamma: float, s: float, fraction: float
 ) -> None:
     at = np.array([s])
     slope = divergence.mean_slope(u, gamma, at)
-    epsilon = share * gamma * float(slope[0])
+    epsilon = fraction * gamma * float(slope[0])
     found = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
     with mp.workdps(DIGITS):
         truth = true_delta(mpf(u), mpf(gamma), mpf(epsilon), mpf(s))
@@ -75,10 +75,10 @@ def test_the_delta_of_a_pair_is_the_true_one_rounded_up(
 
 
 @pytest.mark.parametrize("u", [0.01, 1.0, 6.0, 30.0])
-@pytest.mark.parametrize("share", [1e-6, 0.1, 0.7])
+@pytest.mark.parametrize("fraction", [1e-6, 0.1, 0.7])
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9])
-def test_a_cell_bounds_every_pair_in_it(u: float, share: float, part: float) -> None:
-    gamma = share * u
+def test_a_cell_bounds_every_pair_in_it(u: float, fraction: float, part: float) -> None:
+    gamma = fraction * u
     edges = np.linspace(0, u - gamma, 8)
     slope = divergence.mean_slope(u, gamma, edges)
     epsilon = part * gamma * float(slope[-1])
@@ -118,16 +118,16 @@ def test_the_variance_is_symmetric_and_falls_from_the_middle(u: float) -> None:
     assert (np.diff(right) <= 1e-13 * right[1:]).all()
 
 
-def test_far_outside_the_variance_is_that_of_an_exponential_law() -> None:
+def test_far_outside_the_variance_is_that_of_an_exponential_distribution() -> None:
     t = -np.array([1e3, 1e6, 1e100])
     np.testing.assert_allclose(divergence.variance(1.0, t) * t * t, 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("u", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("share", [2.0**-240, 1e-6, 0.5, 1.0])
+@pytest.mark.parametrize("fraction", [2.0**-240, 1e-6, 0.5, 1.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-30, 1.0, 700.0, 1e5])
-def test_extreme_arguments_give_probabilities(u: float, share: float, epsilon: float) -> None:
-    gamma = share * u
+def test_extreme_arguments_give_probabilities(u: float, fraction: float, epsilon: float) -> None:
+    gamma = fraction * u
     s = np.linspace(0, u - gamma, 9)
     slope = divergence.mean_slope(u, gamma, s)
     assert ((slope > 0) & (slope < u)).all()

@@ -10,25 +10,25 @@ from inbounds.numerics.laplace import LAPLACE
 DIGITS = 50
 WIDTHS = [1e-9, 1e-4, 0.1, 1.0, 3.0, 29.9, 30.1, 80.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
-SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-SHARES = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
+SIDES = [(u * fraction, u * (1 - fraction)) for u, fraction in itertools.product(WIDTHS, CENTRES)]
+FRACTIONS = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
 LEVELS = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9, 1 - 2.0**-53]
 
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
 
 
 def positions(left: float, right: float) -> np.ndarray:
-    """Both ends, shares of the width from both of them, and whole scales around the centre."""
+    """Both ends, fractions of the width from both of them, and whole scales around the centre."""
     u = left + right
     z = [-left, right, 0.0]
-    z += [-left + u * share for share in SHARES]
-    z += [right - u * share for share in SHARES]
+    z += [-left + u * fraction for fraction in FRACTIONS]
+    z += [right - u * fraction for fraction in FRACTIONS]
     z += [float(k) for k in range(-60, 61, 3) if -left < k < right]
     return np.clip(z, -left, right)
 
 
 def between(low: float, high: float) -> mpf:
-    """The mass of the Laplace law of scale one between two points around or beside zero."""
+    """The mass of the Laplace distribution of scale one between any two points."""
     a, b = mpf(low), mpf(high)
     if a >= 0:
         return (mp.exp(-a) - mp.exp(-b)) / 2
@@ -133,7 +133,7 @@ def test_the_quantile_inverts_the_cdf_where_doubles_allow(left: float, right: fl
     assert (np.abs(back - z)[known] <= 4 * margin).all()
 
 
-def test_the_plain_law_is_the_laplace_law() -> None:
+def test_the_plain_distribution_is_the_laplace_distribution() -> None:
     z = np.array([-700.0, -3.0, -1e-9, 0.0, 1e-9, 3.0, 30.0])
     np.testing.assert_allclose(LAPLACE.plain_density(z), np.exp(-np.abs(z)) / 2, rtol=1e-15)
     with mp.workdps(DIGITS):
@@ -158,7 +158,7 @@ def test_moments_of_the_mirror_image_are_mirrored() -> None:
         assert LAPLACE.second_moment(*sides) == LAPLACE.second_moment(*mirror)
 
 
-def test_a_wide_interval_leaves_the_laplace_law_and_a_narrow_one_the_uniform() -> None:
+def test_a_wide_interval_leaves_the_laplace_distribution_and_a_narrow_one_the_uniform() -> None:
     assert float(LAPLACE.second_moment(*arrays(1e7, 1e7))) == pytest.approx(2, rel=1e-15, abs=0)
     narrow = arrays(0.0, 1e-9)
     assert float(LAPLACE.second_moment(*narrow)) == pytest.approx(1e-18 / 3, rel=1e-9, abs=0)

@@ -13,24 +13,24 @@ from inbounds.numerics.normal import NORMAL, posterior_mean
 DIGITS = 60
 WIDTHS = [1e-9, 1e-6, 1e-3, 0.1, 0.4999, 0.5, 1.0, 3.0, 4.0, 9.0, 40.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
-SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-SHARES = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
+SIDES = [(u * fraction, u * (1 - fraction)) for u, fraction in itertools.product(WIDTHS, CENTRES)]
+FRACTIONS = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
 
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
 
 
 def positions(left: float, right: float) -> np.ndarray:
-    """Both ends, shares of the width from both of them, and whole sigmas around the centre."""
+    """Both ends, fractions of the width from both of them, and whole sigmas around the centre."""
     u = left + right
     z = [-left, right, 0.0]
-    z += [-left + u * share for share in SHARES]
-    z += [right - u * share for share in SHARES]
+    z += [-left + u * fraction for fraction in FRACTIONS]
+    z += [right - u * fraction for fraction in FRACTIONS]
     z += [float(k) for k in range(-37, 38) if -left < k < right]
     return np.array(z)
 
 
 def between(low: float, high: float) -> mpf:
-    """The mass of the unit normal law between two points, measured from the nearer tail."""
+    """The mass of the unit normal distribution between two points, from the nearer tail."""
     with mp.workdps(DIGITS):
         a, b = mpf(low) / mp.sqrt(2), mpf(high) / mp.sqrt(2)
         if a > 0:
@@ -184,7 +184,7 @@ def test_the_bias_points_away_from_the_nearer_bound() -> None:
         assert NORMAL.bias(*arrays(0.0, u)) > 0 > NORMAL.bias(*arrays(u, 0.0))
 
 
-def test_a_wide_interval_leaves_the_normal_law_and_a_narrow_one_the_uniform() -> None:
+def test_a_wide_interval_leaves_the_normal_distribution_and_a_narrow_one_the_uniform() -> None:
     assert float(NORMAL.second_moment(*arrays(1e7, 1e7))) == pytest.approx(1, rel=1e-15, abs=0)
     assert float(NORMAL.second_moment(*arrays(0.0, 1e-9))) == pytest.approx(
         1e-18 / 3, rel=1e-14, abs=0
@@ -238,7 +238,7 @@ def test_the_posterior_mean_is_the_ratio_of_its_integrals(u: float, x: float) ->
     assert found == pytest.approx(float(centre), rel=1e-12, abs=0)
 
 
-def test_the_posterior_mean_rises_with_the_answer_and_is_mirrored() -> None:
+def test_the_posterior_mean_rises_with_the_output_and_is_mirrored() -> None:
     for u in (1e-6, 0.7, 5.0, 30.0):
         x = np.linspace(0, u, 201)
         found = posterior_mean(x, np.full(x.size, u))
@@ -246,7 +246,7 @@ def test_the_posterior_mean_rises_with_the_answer_and_is_mirrored() -> None:
         np.testing.assert_allclose(found + found[::-1], u, rtol=1e-13)
 
 
-def test_more_answers_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_outputs_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0, 3, 50)
     expected = posterior_mean(x, np.full(50, 3.0))
     monkeypatch.setattr(normal, "_BLOCK", 7)

@@ -59,7 +59,7 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
             truths.append(masses)
     indices, unsure = np.full(values.size, 7.0), np.empty(values.size, np.intp)
     given = (*plan.parameters[:4], np.array([9.0]))
-    move_to_bounds = atoms.bounds(noise, joint=False)
+    move_to_bounds = atoms.bounds_loop(noise, joint=False)
     count = move_to_bounds(np.array(words, np.uint64), values, *given, indices, unsure)
     doubtful = set(unsure[:count].tolist())
     assert 20 < count < 380

@@ -97,8 +97,8 @@ def test_the_digest_is_in_the_key_of_every_cached_loop() -> None:
     """The cache knows a function by its own file and by the variables that it closes over."""
     functions = [proposal.propose, proposal.least_acceptance, kernel.write_even]
     functions += [
-        *kernel.loops(NORMAL, narrow=False, joint=False),
-        atoms.bounds(NORMAL, joint=False),
+        *kernel.compiled_loops(NORMAL, narrow=False, joint=False),
+        atoms.bounds_loop(NORMAL, joint=False),
     ]
     for function in functions:
         cells = [cell.cell_contents for cell in function.py_func.__closure__]

@@ -1,4 +1,4 @@
-"""Every certain decision of the kernel is right, also where words aim at its weakest points.
+"""Every certain decision of the kernel is right, even where words aim at its weakest points.
 
 The oracle below follows the definition of a trial in exact rational and ball arithmetic, and
 shares no code with the kernel but the table of strips.
@@ -20,7 +20,7 @@ from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import kernel
 from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.kernel import REFUSED, UNSURE, loops, write_even
+from inbounds.sampling.kernel import REFUSED, UNSURE, compiled_loops, write_even
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
@@ -65,7 +65,7 @@ class Setting:
         return float(self.plan.parameters[6][0]) * 2.0**-53
 
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
-        attempt, _ = loops(self.noise, bool(self.plan.narrow[0]), joint=False)
+        attempt, _ = compiled_loops(self.noise, bool(self.plan.narrow[0]), joint=False)
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
         indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
         values = np.full(len(words), value)
@@ -356,9 +356,9 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
         count = 0
         for (a, b), right in zip(words, truth, strict=True):
             strip = first + ((a >> 32) * many >> 32)
-            share = (value - lower) * per_width
+            fraction = (value - lower) * per_width
             place = which, False, np.uint64(a), np.uint64(b), strip, thin
-            found = decide(*place, (share, u, stretch, span), 0.0)
+            found = decide(*place, (fraction, u, stretch, span), 0.0)
             count += found not in {UNSURE, right}
         return count
 
@@ -398,7 +398,7 @@ def test_extreme_words_are_unsure_or_right() -> None:
 def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noise: Noise) -> None:
     rng = np.random.default_rng(7)
     setting = Setting(noise, 0.0, 1.0, 0.5)
-    attempt, settle = loops(noise, bool(setting.plan.narrow[0]), joint=False)
+    attempt, settle = compiled_loops(noise, bool(setting.plan.narrow[0]), joint=False)
     size = 3000
     words = rng.integers(0, TWO_64, 2 * size + 8, np.uint64, endpoint=False)
     values, indices = rng.random(size), np.empty(size)
@@ -438,8 +438,8 @@ def test_compiled_numbers_are_the_points_of_the_grid(coordinates: int) -> None:
     lower = rng.normal(0, 1, coordinates) * 10.0 ** rng.integers(-9, 9, coordinates)
     upper = lower + 10.0 ** rng.integers(-9, 9, coordinates)
     intervals = 2.0 ** rng.integers(22, 41, coordinates)
-    share = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
-    indices = np.floor(share * intervals)
+    fraction = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
+    indices = np.floor(fraction * intervals)
     expected = even_points(indices.copy(), lower, upper, intervals)
     write_even(indices, lower, upper, intervals)
     assert np.array_equal(indices, expected)

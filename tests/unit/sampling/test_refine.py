@@ -202,7 +202,7 @@ def test_a_v_that_starts_like_the_chance_is_settled_by_later_bits_of_both(
     assert run(noise, setting, (a + 1, place), Script()) is None
 
 
-def test_a_source_that_runs_dry_raises_and_gives_no_answer() -> None:
+def test_a_source_that_runs_dry_raises_and_gives_no_output() -> None:
     setting = SETTINGS[0]
     strip, place = place_of(NORMAL, setting, setting[0].cut(1), 64)
     words = choosing(NORMAL, False, strip, 5), place
