@@ -344,7 +344,7 @@ def test_odd_names_of_files_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a b?mode=memory#%41 é.db"
     Ledger(path).open("survey", epsilon=1.0)
     assert Ledger(path).datasets() == ["survey"]
-    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,13 @@ def true_delta(u: float, gamma: float, epsilon: float, s: float) -> mpf:
 
 def random_intervals(count: int) -> list[tuple[float, float, float]]:
     rng = np.random.default_rng(7)
-    found = []
+    intervals = []
     for index in range(count):
         u = float(10 ** rng.uniform(-3, 1.3))
         gamma = u * float((rng.uniform(), 10 ** rng.uniform(-9, 0), 1.0)[index % 3])
         fraction = float((rng.uniform(), 1 - 10 ** rng.uniform(-4, 0), 0.0)[index // 3 % 3])
-        found.append((u, gamma, fraction))
-    return found
+        intervals.append((u, gamma, fraction))
+    return intervals
 
 
 @pytest.mark.parametrize(("u", "gamma", "fraction"), random_intervals(36))
@@ -120,8 +120,8 @@ def test_zcdp_gives_at_least_the_delta_of_the_gaussian_that_has_it(
     rho: float, epsilon: float
 ) -> None:
     """√(2ρ)-GDP is ρ-zCDP, so no valid conversion is below its δ; ours is within a factor 30."""
-    found, exact = rho_delta(rho, epsilon), gaussian_delta(math.sqrt(2 * rho), epsilon)
-    assert exact <= found <= min(1.0, 30 * exact + 1e-300)
+    computed, exact = rho_delta(rho, epsilon), gaussian_delta(math.sqrt(2 * rho), epsilon)
+    assert exact <= computed <= min(1.0, 30 * exact + 1e-300)
 
 
 def pair_delta(u: np.ndarray, s: np.ndarray, other: np.ndarray, epsilon: float) -> float:

@@ -219,7 +219,7 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
     good = BoundedGaussian(box, norm & PerCoordinate(np.minimum(caps, 1e6)), sigma)
     truth = lower_bound(good.certificate())
     for low, high in ((0, 1), (0, 1), (0, 0.01), (-0.3, 1.3), (-0.3, 1.3)):
-        found = certify(
+        certified = certify(
             lower=lower,
             upper=upper,
             noise=NORMAL,
@@ -230,9 +230,9 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
             change=generator.uniform(low, high, size) * (upper - lower),
             multiplier=float(10 ** generator.uniform(-4, 4)),
         )
-        assert found.epsilon >= truth
+        assert certified.epsilon >= truth
         if low == 0:
-            found.check()
+            certified.check()
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -246,7 +246,7 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
     caps = np.where(generator.random(size) < 0.5, np.inf, generator.uniform(0.1, 2, size))
     radius = float(generator.uniform(0.2, 3))
     for high in (1, 1, 0.01):
-        found = certify(
+        certified = certify(
             noise=LAPLACE,
             lower=lower,
             upper=upper,
@@ -257,12 +257,12 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
             change=generator.uniform(0, high, size) * (upper - lower),
             multiplier=float(10 ** generator.uniform(-4, 4)),
         )
-        found.check()
-        most = [min(r.upper - r.lower, r.cap or math.inf) * (1 - 1e-15) for r in found.rows]
+        certified.check()
+        most = [min(r.upper - r.lower, r.cap or math.inf) * (1 - 1e-15) for r in certified.rows]
         for _ in range(10):
             change = np.array(most) * generator.uniform(0, 1, size) ** 0.2
             change *= min(1.0, radius / float(np.linalg.norm(change, order)) * (1 - 1e-15))
-            assert loss_at(found, change.tolist()) <= found.epsilon
+            assert loss_at(certified, change.tolist()) <= certified.epsilon
 
 
 def test_a_certificate_of_one_distribution_does_not_prove_another() -> None:

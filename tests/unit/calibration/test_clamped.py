@@ -55,8 +55,8 @@ def test_pure_epsilon_of_an_interval_is_right_and_never_below_the_truth(
     sigma = 1 / u
     with mp.workdps(DIGITS):
         exact = true_pure(1.0, fraction, sigma)
-    found = pure_epsilon(np.ones(1), interval(fraction), np.array([sigma]))
-    assert exact <= found <= exact * (1 + 1e-13)
+    computed = pure_epsilon(np.ones(1), interval(fraction), np.array([sigma]))
+    assert exact <= computed <= exact * (1 + 1e-13)
 
 
 @pytest.mark.parametrize("u", WIDTHS)
@@ -68,9 +68,9 @@ def test_delta_of_an_interval_is_right_and_never_below_the_truth(u: float, fract
         for part in (0.0, 0.2, 0.7, 0.999):
             epsilon = float(part * top)
             exact = true_delta(1.0, fraction, sigma, epsilon)
-            found = interval_delta(1.0, fraction, sigma, epsilon)
-            assert exact <= found
-            assert found <= exact * (1 + 1e-9) or found < 1e-320
+            computed = interval_delta(1.0, fraction, sigma, epsilon)
+            assert exact <= computed
+            assert computed <= exact * (1 + 1e-9) or computed < 1e-320
 
 
 @pytest.mark.parametrize("u", WIDTHS)
@@ -100,11 +100,11 @@ def test_no_pair_and_threshold_exceeds_delta_and_the_worst_comes_close(
 ) -> None:
     """The grid misses the best threshold by up to half a step, a second-order loss."""
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
-        found = interval_delta(u, u * steps / 120, 1.0, epsilon)
+        computed = interval_delta(u, u * steps / 120, 1.0, epsilon)
         reached = brute_force(u, steps, epsilon)
-        assert reached <= found + 1e-15
+        assert reached <= computed + 1e-15
         bound_by_box = epsilon / (u * steps / 120) - u * steps / 240 >= u * (1 - steps / 120)
-        assert reached >= found - (1e-12 if bound_by_box else 1e-3 * found + 1e-12)
+        assert reached >= computed - (1e-12 if bound_by_box else 1e-3 * computed + 1e-12)
 
 
 def test_the_worst_threshold_is_met_when_the_grid_holds_it() -> None:
@@ -113,9 +113,9 @@ def test_the_worst_threshold_is_met_when_the_grid_holds_it() -> None:
     for epsilon in (0.2, 0.9, 2.0):
         x = np.linspace(-u, u - change, 400_001)
         gain = ndtr(-x) - math.exp(epsilon) * ndtr(-x - change)
-        found = interval_delta(u, change, 1.0, epsilon)
-        assert float(gain.max()) == pytest.approx(found, rel=1e-6, abs=1e-13)
-        assert float(gain.max()) <= found + 1e-15
+        computed = interval_delta(u, change, 1.0, epsilon)
+        assert float(gain.max()) == pytest.approx(computed, rel=1e-6, abs=1e-13)
+        assert float(gain.max()) <= computed + 1e-15
 
 
 def test_a_wide_box_leaves_the_plain_gaussian_and_a_narrow_one_gives_less() -> None:
@@ -206,6 +206,6 @@ def test_equal_coordinates_under_a_norm_are_bounded_exactly() -> None:
     """The tangent at the even change is the worst case itself, by symmetry and concavity."""
     widths, sigmas = np.full(4, 2.0), np.full(4, 1.3)
     for kind, fraction in ((L1, 4.0), (L2, 2.0)):
-        found = pure_epsilon(widths, kind(1.2).within(widths), sigmas)
+        computed = pure_epsilon(widths, kind(1.2).within(widths), sigmas)
         exact = total(widths, np.full(4, 1.2 / fraction), sigmas)
-        assert exact <= found <= exact * (1 + 1e-12)
+        assert exact <= computed <= exact * (1 + 1e-12)

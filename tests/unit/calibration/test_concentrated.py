@@ -160,12 +160,12 @@ def test_mu_is_exact_for_caps_and_for_an_l2_norm() -> None:
 
 @pytest.mark.parametrize("u", [1e-6, 0.01, 1.0, 7.9, 8.1, 40.0, 1e6])
 def test_rho_is_half_the_variance_left_in_the_middle(u: float) -> None:
-    found = rho_upper_bound(*interval(u, u / 10), ONE)
+    computed = rho_upper_bound(*interval(u, u / 10), ONE)
     with mp.workdps(60):
         half = mpf(u) / 2
         left = 1 - 2 * half * mp.npdf(half) / mp.erf(half / mp.sqrt(2))
         truth = (mpf(u / 10)) ** 2 * left / 2
-        assert truth <= found <= truth * (1 + mpf(10) ** -11)
+        assert truth <= computed <= truth * (1 + mpf(10) ** -11)
 
 
 def test_rho_is_reached_by_small_orders_in_the_middle_of_the_interval() -> None:

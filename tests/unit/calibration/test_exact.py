@@ -320,8 +320,8 @@ def test_a_search_that_ends_early_costs_accuracy_and_never_privacy(
     epsilon = pure_loss(widths, reach, sigma).epsilon
 
     def early(*given: Any) -> WorstChange:
-        found = worst_change(*given)
-        return WorstChange(fraction * found.change, found.multiplier)
+        worst = worst_change(*given)
+        return WorstChange(fraction * worst.change, worst.multiplier)
 
     monkeypatch.setattr(exact, "worst_change", early)
     assert pure_loss(widths, reach, sigma).epsilon > epsilon

@@ -102,7 +102,7 @@ def by_slsqp(widths: np.ndarray, diameter: float, sigma: float) -> float:
     best = 0.0
     for fraction in (0.1, 0.9):
         start = fraction * np.minimum(widths / 2, diameter / math.sqrt(widths.size))
-        found = minimize(
+        optimum = minimize(
             lambda c: -log_ratio(c),
             start,
             bounds=[(0, w) for w in widths],  # wider than needed: half the width is a theorem
@@ -110,7 +110,7 @@ def by_slsqp(widths: np.ndarray, diameter: float, sigma: float) -> float:
             method="SLSQP",
             options={"ftol": 1e-14, "maxiter": 300},
         )
-        c = np.clip(found.x, 0, widths)
+        c = np.clip(optimum.x, 0, widths)
         best = max(best, log_ratio(c * min(1.0, diameter / float(np.linalg.norm(c)))))
     return best
 
@@ -123,9 +123,9 @@ def test_no_general_solver_finds_a_larger_ratio_in_three_dimensions(
     box = np.array(widths)
     diameter = fraction * float(np.linalg.norm(box))
     for sigma in (0.5, 1.5, 8.0):
-        found = paper.log_delta_c(box, diameter, sigma)
-        assert found == pytest.approx(by_slsqp(box, diameter, sigma), rel=1e-6, abs=0)
-        assert found >= by_slsqp(box, diameter, sigma) * (1 - 1e-12)
+        computed = paper.log_delta_c(box, diameter, sigma)
+        assert computed == pytest.approx(by_slsqp(box, diameter, sigma), rel=1e-6, abs=0)
+        assert computed >= by_slsqp(box, diameter, sigma) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0])

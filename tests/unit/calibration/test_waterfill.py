@@ -68,7 +68,7 @@ def by_slsqp(of: Any, at: Coordinates, sigma: np.ndarray) -> float:
         def room(x: np.ndarray) -> float:
             return 1 - float(((np.clip(x, 0, 1) * scale / at.radius) ** at.order).sum())
 
-        found = minimize(
+        optimum = minimize(
             cost,
             start / scale,
             jac=slope,
@@ -77,7 +77,7 @@ def by_slsqp(of: Any, at: Coordinates, sigma: np.ndarray) -> float:
             method="SLSQP",
             options={"ftol": 1e-15, "maxiter": 500},
         )
-        change = np.clip(found.x, 0, 1) * scale
+        change = np.clip(optimum.x, 0, 1) * scale
         change = change * min(1.0, at.radius / norm(flat, change))  # never count what is forbidden
         best = max(best, value(of, flat, noise, change))
     return best

@@ -39,22 +39,22 @@ def true_variance(u: mpf, t: mpf) -> mpf:
 def problems(count: int) -> list[tuple[float, float, float]]:
     """u, γ and s over many magnitudes, with pairs at both ends of the interval."""
     rng = np.random.default_rng(20261115)
-    found = []
+    pairs = []
     for index in range(count):
         u = float(10 ** rng.uniform(-5, 1.4))
         gamma = u * float(10 ** rng.uniform(-10, 0)) if index % 2 else u * float(rng.uniform(0, 1))
         fraction = (0.0, 1.0, float(rng.uniform()))[index % 3]
-        found.append((u, gamma, fraction * (u - gamma)))
-    return found
+        pairs.append((u, gamma, fraction * (u - gamma)))
+    return pairs
 
 
 @pytest.mark.parametrize(("u", "gamma", "s"), problems(60))
 def test_the_mean_slope_is_off_by_less_than_a_quarter_of_its_margin(
     u: float, gamma: float, s: float
 ) -> None:
-    found = float(divergence.mean_slope(u, gamma, np.array([s]))[0])
+    computed = float(divergence.mean_slope(u, gamma, np.array([s]))[0])
     with mp.workdps(DIGITS):
-        error = abs(mpf(found) - true_slope(mpf(u), mpf(gamma), mpf(s)))
+        error = abs(mpf(computed) - true_slope(mpf(u), mpf(gamma), mpf(s)))
     assert error <= divergence.POSITION_ERROR * u / 4
 
 
@@ -66,12 +66,12 @@ def test_the_delta_of_a_pair_is_the_true_one_rounded_up(
     at = np.array([s])
     slope = divergence.mean_slope(u, gamma, at)
     epsilon = fraction * gamma * float(slope[0])
-    found = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
+    computed = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
     with mp.workdps(DIGITS):
         truth = true_delta(mpf(u), mpf(gamma), mpf(epsilon), mpf(s))
-        assert found >= truth or truth < 1e-290
+        assert computed >= truth or truth < 1e-290
         if truth > 1e-12:
-            assert found <= truth * (1 + mpf(10) ** -4)
+            assert computed <= truth * (1 + mpf(10) ** -4)
 
 
 @pytest.mark.parametrize("u", [0.01, 1.0, 6.0, 30.0])
@@ -141,11 +141,11 @@ def test_delta_stays_tight_where_exp_of_epsilon_overflows() -> None:
     epsilon = u * (u / 2 - z)
     assert epsilon > 1700
     s = np.array([0.0])
-    found = float(divergence.delta_of_cells(u, u, epsilon, s, divergence.mean_slope(u, u, s))[0])
+    computed = float(divergence.delta_of_cells(u, u, epsilon, s, divergence.mean_slope(u, u, s))[0])
     with mp.workdps(40):
         edge = mpf(u) / 2 - mpf(epsilon) / u
         truth = 2 * mp.quad(lambda v: mp.npdf(v) * (1 - mp.exp(-u * (edge - v))), [0, edge])
-        assert truth <= found <= truth * (1 + mpf(10) ** -4)
+        assert truth <= computed <= truth * (1 + mpf(10) ** -4)
 
 
 @pytest.mark.parametrize("u", [0.01, 1.0, 8.0, 60.0])

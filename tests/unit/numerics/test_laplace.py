@@ -67,8 +67,8 @@ def test_mass_and_moments_are_right(left: float, right: float) -> None:
     )
     # The mean is a difference of two sides: right to a few units of the larger side.
     larger = float(max(sides[0]) / mass)
-    found = float(LAPLACE.bias(*arrays(left, right)))
-    assert found == pytest.approx(float(bias), rel=1e-14, abs=4e-15 * larger)
+    computed = float(LAPLACE.bias(*arrays(left, right)))
+    assert computed == pytest.approx(float(bias), rel=1e-14, abs=4e-15 * larger)
 
 
 @each_side
@@ -87,8 +87,8 @@ def test_the_cdf_is_right_and_small_probabilities_keep_their_digits(
     left: float, right: float
 ) -> None:
     z = positions(left, right)
-    found = LAPLACE.cumulative(z, *arrays(left, right))
-    for one, value in zip(z.tolist(), found.tolist(), strict=True):
+    computed = LAPLACE.cumulative(z, *arrays(left, right))
+    for one, value in zip(z.tolist(), computed.tolist(), strict=True):
         exact = true_cdf(one, left, right)
         assert abs(value - exact) <= 5e-16
         if 1e-290 < exact < 0.1:
@@ -113,9 +113,9 @@ def test_the_cdf_runs_from_zero_to_one_and_never_falls(left: float, right: float
 
 @each_side
 def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: float) -> None:
-    found = LAPLACE.quantile(np.array(LEVELS), *arrays(left, right))
+    computed = LAPLACE.quantile(np.array(LEVELS), *arrays(left, right))
     assert LAPLACE.quantile(np.array([0.0, 1.0]), *arrays(left, right)).tolist() == [-left, right]
-    for q, z in zip(LEVELS, found.tolist(), strict=True):
+    for q, z in zip(LEVELS, computed.tolist(), strict=True):
         assert -left <= z <= right
         margin = 1e-14 * min(left + right, max(1.0, abs(z)))
         assert z - margin <= -left or true_cdf(z - margin, left, right) <= q, (q, z)

@@ -56,9 +56,9 @@ def test_atoms_and_moments_are_right(name: str, left: float, right: float) -> No
         atoms = [true_tail(name, side) for side in (left, right)]
         means = [expected_minimum(name, 1, side) for side in (left, right)]
         square = sum(expected_minimum(name, 2, side) for side in (left, right))
-    for found, exact in zip(distribution.atoms(*arrays(left, right)), atoms, strict=True):
+    for computed, exact in zip(distribution.atoms(*arrays(left, right)), atoms, strict=True):
         # The tail itself turns an error of half a unit in its argument into one of `side` units.
-        assert float(found) == pytest.approx(
+        assert float(computed) == pytest.approx(
             float(exact), rel=1e-14 * (1 + max(left, right) ** 2), abs=1e-320
         )
     bias = float(distribution.bias(*arrays(left, right)))
@@ -84,10 +84,10 @@ def test_the_cdf_holds_the_atoms_at_both_ends(name: str, left: float, right: flo
 @each_side
 def test_the_cdf_inside_is_that_of_the_plain_noise(name: str, left: float, right: float) -> None:
     z = [-left + (left + right) * fraction for fraction in (0.01, 0.3, 0.5, 0.8, 0.99)]
-    found = DISTRIBUTIONS[name].cumulative(np.array(z), *arrays(left, right))
+    computed = DISTRIBUTIONS[name].cumulative(np.array(z), *arrays(left, right))
     with mp.workdps(DIGITS):
         exact = [float(true_tail(name, -one)) for one in z]
-    np.testing.assert_allclose(found, exact, rtol=1e-15, atol=3e-16)
+    np.testing.assert_allclose(computed, exact, rtol=1e-15, atol=3e-16)
 
 
 @each_distribution
@@ -108,9 +108,9 @@ def test_quantile_and_cdf_invert_each_other(name: str, left: float, right: float
 @each_distribution
 def test_the_density_is_the_plain_one_strictly_inside(name: str) -> None:
     z, (left, right) = np.array([-2.0, -1.999, 0.0, 2.999, 3.0, 5.0]), arrays(2.0, 3.0)
-    found = DISTRIBUTIONS[name].density(z, left, right)
+    computed = DISTRIBUTIONS[name].density(z, left, right)
     plain = DISTRIBUTIONS[name].noise.plain_density(z)
-    assert found.tolist() == [0, *plain[1:4].tolist(), 0, 0]
+    assert computed.tolist() == [0, *plain[1:4].tolist(), 0, 0]
 
 
 @each_distribution

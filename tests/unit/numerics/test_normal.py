@@ -50,8 +50,8 @@ def arrays(*numbers: float) -> list[np.ndarray]:
 
 @each_side
 def test_the_mass_is_right(left: float, right: float) -> None:
-    found = float(NORMAL.mass(*arrays(left, right)))
-    assert found == pytest.approx(float(between(-left, right)), rel=1e-15, abs=0)
+    computed = float(NORMAL.mass(*arrays(left, right)))
+    assert computed == pytest.approx(float(between(-left, right)), rel=1e-15, abs=0)
 
 
 @each_side
@@ -68,9 +68,9 @@ def test_the_density_integrates_to_one(left: float, right: float) -> None:
 @each_side
 def test_the_density_is_the_normal_one_inside_and_zero_outside(left: float, right: float) -> None:
     z = positions(left, right)
-    found = NORMAL.density(z, *arrays(left, right))
+    computed = NORMAL.density(z, *arrays(left, right))
     peak = 1 / (math.sqrt(2 * math.pi) * float(between(-left, right)))
-    np.testing.assert_allclose(found, peak * np.exp(-z * z / 2), rtol=1e-14)
+    np.testing.assert_allclose(computed, peak * np.exp(-z * z / 2), rtol=1e-14)
     below, above = math.nextafter(-left, -math.inf), math.nextafter(right, math.inf)
     for outside in (below, above, -math.inf, math.inf, -left - 1, right + 1):
         assert NORMAL.density(*arrays(outside, left, right)) == 0
@@ -84,8 +84,8 @@ def test_the_density_far_outside_is_zero_without_a_warning(z: float) -> None:
 @each_side
 def test_the_cdf_is_right_to_an_ulp_or_two_of_one(left: float, right: float) -> None:
     z = positions(left, right)
-    found = NORMAL.cumulative(z, *arrays(left, right))
-    for one, value in zip(z.tolist(), found.tolist(), strict=True):
+    computed = NORMAL.cumulative(z, *arrays(left, right))
+    for one, value in zip(z.tolist(), computed.tolist(), strict=True):
         assert abs(value - true_cdf(one, left, right)) <= 5e-16
 
 
@@ -94,8 +94,8 @@ def test_small_probabilities_at_the_lower_end_keep_their_digits(left: float, rig
     for z in positions(left, right):
         exact = true_cdf(z, left, right)
         if 1e-290 < exact < 0.1:
-            found = float(NORMAL.cumulative(*arrays(z, left, right)))
-            assert abs(found / exact - 1) < 1e-12, z
+            computed = float(NORMAL.cumulative(*arrays(z, left, right)))
+            assert abs(computed / exact - 1) < 1e-12, z
 
 
 @each_side
@@ -119,8 +119,8 @@ LEVELS = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9, 1
 
 @each_side
 def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: float) -> None:
-    found = NORMAL.quantile(np.array(LEVELS), *arrays(left, right))
-    for q, z in zip(LEVELS, found.tolist(), strict=True):
+    computed = NORMAL.quantile(np.array(LEVELS), *arrays(left, right))
+    for q, z in zip(LEVELS, computed.tolist(), strict=True):
         assert -left <= z <= right
         width = left + right
         margin = 1e-14 * min(width, max(1.0, abs(z)))
@@ -234,16 +234,16 @@ def test_the_posterior_mean_is_the_ratio_of_its_integrals(u: float, x: float) ->
         pieces = mp.linspace(low, high, 5)
         whole = mp.quad(likelihood, pieces)
         centre = mp.quad(lambda s: s * likelihood(s), pieces) / whole
-    found = float(posterior_mean(*arrays(x, u)))
-    assert found == pytest.approx(float(centre), rel=1e-12, abs=0)
+    computed = float(posterior_mean(*arrays(x, u)))
+    assert computed == pytest.approx(float(centre), rel=1e-12, abs=0)
 
 
 def test_the_posterior_mean_rises_with_the_output_and_is_mirrored() -> None:
     for u in (1e-6, 0.7, 5.0, 30.0):
         x = np.linspace(0, u, 201)
-        found = posterior_mean(x, np.full(x.size, u))
-        assert (np.diff(found) > 0).all()
-        np.testing.assert_allclose(found + found[::-1], u, rtol=1e-13)
+        computed = posterior_mean(x, np.full(x.size, u))
+        assert (np.diff(computed) > 0).all()
+        np.testing.assert_allclose(computed + computed[::-1], u, rtol=1e-13)
 
 
 def test_more_outputs_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,24 +102,24 @@ def test_the_loss_is_right_to_48_bits(truth: list[mpf]) -> None:
 
 
 def test_losses_of_arrays_are_right_to_48_bits(truth: list[mpf]) -> None:
-    found = partition.losses(*columns(POINTS))[0]
-    for point, value, exact in zip(POINTS, found.tolist(), truth, strict=True):
+    computed = partition.losses(*columns(POINTS))[0]
+    for point, value, exact in zip(POINTS, computed.tolist(), truth, strict=True):
         assert abs(value / exact - 1) < ACCURACY, point
 
 
 def test_the_margin_covers_the_truth_four_times_over(truth: list[mpf]) -> None:
     assert partition.ROUNDING < 1e-13
-    found = partition.losses(*columns(POINTS))[0]
-    for point, one, exact in zip(POINTS, found.tolist(), truth, strict=True):
+    computed = partition.losses(*columns(POINTS))[0]
+    for point, one, exact in zip(POINTS, computed.tolist(), truth, strict=True):
         for value in (one, partition.loss(*in_sigmas(point))):
             assert exact <= value * (1 + partition.ROUNDING / 4)
 
 
 def test_a_number_and_an_array_of_it_give_the_same_loss() -> None:
-    found, steepness = partition.losses(*columns(POINTS))
+    computed, steepness = partition.losses(*columns(POINTS))
     for i, point in enumerate(POINTS):
         loss, steep = partition.loss_and_steepness(*in_sigmas(point))
-        assert abs(found[i] - loss) <= 9e-16 * loss, point
+        assert abs(computed[i] - loss) <= 9e-16 * loss, point
         assert loss == partition.loss(*in_sigmas(point))
         assert abs(steepness[i] - steep) <= 1e-15 + 1e-12 * steep, point
 
@@ -145,8 +145,8 @@ def test_log_ratios_of_arrays_are_those_of_numbers() -> None:
 
 @pytest.mark.parametrize("k", [0.1, 0.7, 3.0])  # one for each way of computing it
 def test_an_array_of_one_branch_only_works(k: float) -> None:
-    found = partition.log_ratios(np.array([8.0]), np.array([k]))
-    assert found[0] == pytest.approx(float(true_log_ratio(8.0, k, 1.0)), rel=1e-15, abs=0)
+    computed = partition.log_ratios(np.array([8.0]), np.array([k]))
+    assert computed[0] == pytest.approx(float(true_log_ratio(8.0, k, 1.0)), rel=1e-15, abs=0)
 
 
 def test_changing_everything_costs_half_the_squared_width() -> None:

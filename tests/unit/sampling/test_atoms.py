@@ -24,9 +24,9 @@ def tail(noise: Noise, distance: fmpq) -> arb:
 def test_tails_are_good_to_a_relative_2_to_the_minus_33(noise: Noise) -> None:
     with ctx.workprec(100):
         for distance in np.linspace(0.0, 12.0, 4001).tolist():
-            found = atoms._tail(NOISES.index(noise), distance)
+            computed = atoms._tail(NOISES.index(noise), distance)
             truth = tail(noise, exact(distance))
-            assert abs(exact(found) / truth - 1) < 2.0**-33
+            assert abs(exact(computed) / truth - 1) < 2.0**-33
 
 
 @pytest.mark.parametrize("noise", NOISES)
