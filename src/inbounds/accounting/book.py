@@ -142,9 +142,9 @@ class Book:
         known = self._known.get(dataset, start)
         entries = schema.charges(connection, dataset, start=max(known.number, 1))
         if known.opening != start.opening:
-            raise tampered(dataset, "it was opened anew")
+            raise tampered(dataset, "its opening was replaced")
         if known.number and (not entries or entries.pop(0)[1] != known.head):
-            raise tampered(dataset, f"entry {known.number} is not what it was")
+            raise tampered(dataset, f"entry {known.number} differs from what was read before")
         account = known.followed_by(entries)
         self._learn(connection, dataset, account.counts)
         self._known[dataset] = account

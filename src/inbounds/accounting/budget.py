@@ -92,7 +92,8 @@ class Budget(Guarantee):
             self._check_pair(cost, list(spent))
             return
         if self.is_pure and cost.delta:
-            raise ArgumentError.must_be("delta", f"0 to be charged to a budget of {self}")
+            requirement = f"0 to be charged to a budget of {self}"
+            raise ArgumentError.must_be("delta", requirement, got=f"delta={cost.delta!r}")
         name = "rho" if self.rho is not None else "epsilon"
         if total([(cost, 1)], name) == math.inf:
             requirement = f"have a finite {name} to be charged to a budget of {self}"

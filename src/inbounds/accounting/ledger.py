@@ -57,10 +57,10 @@ class Ledger(LedgerReader):
 
     Notes
     -----
-    Releases may be chosen in the light of earlier outputs. A budget of (ε, δ) admits a charge if
-    all charges satisfy Σεᵢ ≤ ε, or δ(ε) ≤ δ for Σρᵢ-zCDP, or it is the first charge and its own
-    δ(ε) ≤ δ. A budget of ε or ρ admits it if the sum is at most ε or ρ. Sums are exact. The proof
-    is in docs/proofs/composition.md, "What may be adaptive".
+    Releases may be chosen in the light of earlier outputs. A budget of ε or ρ admits a charge if
+    the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or δ(ε) ≤ δ
+    for Σρᵢ-zCDP, or it is the first charge and its own δ(ε) ≤ δ; but if the first charge stated a
+    delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. The proof is in docs/proofs/composition.md.
 
     References
     ----------
@@ -124,9 +124,9 @@ class Ledger(LedgerReader):
         present = self._book.open(text(dataset=dataset), budget, create=self._create)
         if present is None or (exist_ok and budget in (present, replace(present, unit=None))):
             return
-        to = "" if present.unit is None else f" to {present.unit}"
+        stated = "" if present.unit is None else f" for {str(present.unit)!r}"
         raise LedgerError(
-            f"dataset {dataset!r} is open already, with a budget of {present}{to}, "
+            f"dataset {dataset!r} is open already, with a budget of {present}{stated}, "
             "which cannot be changed."
         )
 

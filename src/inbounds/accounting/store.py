@@ -109,7 +109,7 @@ class Store:
     def _transaction(self, *, writes: bool, create: bool) -> Iterator[Connection]:
         if not (create or self.exists()):
             self.close()  # the open file is one that the path no longer names
-            raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
+            raise LedgerError(f"there is no ledger at {self.shown}, so every dataset is unknown.")
         try:
             with self._connection(create=create) as connection:
                 connection.execution_options(inbounds_writes=writes)
@@ -168,7 +168,7 @@ class Store:
             schema.install(connection)
             return schema.VERSION
         if version is None:
-            raise LedgerError(f"there is no ledger in {self.shown}: every dataset is unknown.")
+            raise LedgerError(f"there is no ledger in {self.shown}, so every dataset is unknown.")
         if version > schema.VERSION:
             raise LedgerError(
                 f"the ledger at {self.shown} has schema version {version}, but this version of "

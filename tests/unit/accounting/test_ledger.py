@@ -464,7 +464,7 @@ def test_a_cut_tail_is_noticed_by_who_kept_the_head(ledger: Ledger, path: Path) 
     with pytest.raises(LedgerError, match="expected head is not in its history"):
         Ledger(path).verify("survey", expected_head=late)
     for use in (lambda: ledger.verify("survey"), lambda: ledger.spend("survey", epsilon=0.1)):
-        with pytest.raises(LedgerError, match="entry 3 is not what it was"):
+        with pytest.raises(LedgerError, match="entry 3 differs from what was read"):
             use()  # this one has seen more
 
 
@@ -476,7 +476,7 @@ def test_a_ledger_made_anew_is_noticed_by_who_kept_the_head(ledger: Ledger, path
     fresh.open("survey", epsilon=3.0)
     with pytest.raises(LedgerError, match="expected head"):
         fresh.verify("survey", expected_head=head)
-    with pytest.raises(LedgerError, match="opened anew"):
+    with pytest.raises(LedgerError, match="its opening was replaced"):
         ledger.spend("survey", epsilon=0.1)
 
 
