@@ -19,7 +19,7 @@ from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import divergence
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 __all__ = [
@@ -170,9 +170,7 @@ def _enough(bound: Callable[[float], float], delta: float, start: float) -> floa
     """Return a scale whose bound is at most `delta`: `start`, increased to cover rounding."""
     most = start * 2.0**192  # much more than rounding needs
     try:
-        return increase_until_admitted(
-            start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most
-        )
+        return next_admissible(start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most)
     except CertificateError:
         sentence = "delta is too small for a sensitivity this small; increase delta."
         raise ArgumentError(sentence, argument="delta") from None

@@ -17,7 +17,7 @@ from inbounds._types import Floats
 from inbounds.calibration.exact import pure_loss
 from inbounds.numerics import divergence
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 _QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
@@ -79,7 +79,7 @@ def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Fl
             slope = min(-2.0, max(-4.0, (error - before[1]) / (here[0] - before[0])))
         before = here
         scale *= math.exp(-(error + 2e-13) / slope)
-    return increase_until_admitted(scale, lambda scale: bound(scale) <= rho, step=1e-13) * shape
+    return next_admissible(scale, lambda scale: bound(scale) <= rho, step=1e-13) * shape
 
 
 def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float) -> float:

@@ -28,7 +28,7 @@ from inbounds.calibration.waterfill import (
 from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 _REPRESENTATIVES = 1 << 11  # coordinates that stand for a large problem in the first guess
@@ -93,7 +93,7 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
         newton = -(error + _AIM) / slope
         step, slope_before = newton - bend / slope * newton * newton / 2, slope
         sigma *= math.exp(step)
-    return increase_until_admitted(
+    return next_admissible(
         sigma, lambda sigma: interval_epsilon(width, change, sigma) <= epsilon, step=2.0**-51
     )
 
@@ -189,9 +189,7 @@ class _Problem:
 
     def _increased(self, scale: float, epsilon: float, step: float) -> _Evaluation:
         evaluate = lru_cache(maxsize=1)(self.evaluate)
-        scale = increase_until_admitted(
-            scale, lambda scale: evaluate(scale).epsilon <= epsilon, step=step
-        )
+        scale = next_admissible(scale, lambda scale: evaluate(scale).epsilon <= epsilon, step=step)
         return evaluate(scale)
 
     def _first_guess(self, epsilon: float) -> float:

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # a bound further away than _FAR scales has no effect
@@ -149,7 +149,5 @@ def smallest_scale(
     low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
     high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
     factor = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50))
-    factor = increase_until_admitted(
-        factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50
-    )
+    factor = next_admissible(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
     return factor * shape, loss(factor)

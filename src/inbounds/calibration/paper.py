@@ -15,7 +15,7 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.calibration.waterfill import RATIO, Coordinates, worst_change
 from inbounds.numerics import partition
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 
 
 def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
@@ -32,9 +32,7 @@ def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
     square = left
     if right > left * (1 + 1e-15):
         square = float(brentq(lambda q: q - right_side(q), left, right, xtol=1e-300, rtol=1e-15))
-    square = increase_until_admitted(
-        square, lambda square: right_side(square) <= square, step=2.0**-51
-    )
+    square = next_admissible(square, lambda square: right_side(square) <= square, step=2.0**-51)
     return math.sqrt(square) * (1 + 2.0**-52)
 
 

@@ -12,7 +12,7 @@ from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError, Hint
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import increase_until_admitted
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach, Sensitivity
 
 PureMethod = Literal["exact", "paper", "liu"]
@@ -57,7 +57,5 @@ def sigma_for_epsilon(
         return pure_loss(widths, reach, factor * sigma)
 
     # Where a method is nearly tight, rounding is covered; epsilon is proportional to 1/sigma².
-    factor = increase_until_admitted(
-        1.0, lambda factor: loss(factor).epsilon <= epsilon, step=ROUNDING / 2
-    )
+    factor = next_admissible(1.0, lambda factor: loss(factor).epsilon <= epsilon, step=ROUNDING / 2)
     return factor * sigma, loss(factor)

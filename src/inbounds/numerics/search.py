@@ -15,7 +15,7 @@ from inbounds.errors import CertificateError
 _LARGEST = sys.float_info.max
 
 
-def increase_until_admitted(
+def next_admissible(
     number: float,
     admits: Callable[[float], bool],
     *,
@@ -34,11 +34,11 @@ def increase_until_admitted(
 
     Examples
     --------
-    >>> increase_until_admitted(3.0, lambda number: number * number >= 9.0)
+    >>> next_admissible(3.0, lambda number: number * number >= 9.0)
     3.0
-    >>> increase_until_admitted(math.sqrt(2), lambda number: number * number >= 2.0)
+    >>> next_admissible(math.sqrt(2), lambda number: number * number >= 2.0)
     1.4142135623730951
-    >>> increase_until_admitted(0.1, lambda number: number >= 0.1000001)
+    >>> next_admissible(0.1, lambda number: number >= 0.1000001)
     0.100000...
     """
     while not admits(number):
