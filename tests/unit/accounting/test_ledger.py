@@ -520,7 +520,7 @@ def test_the_unit_of_a_dataset_is_kept_for_good(path: Path) -> None:
     ledger.open("people", epsilon=3.0, unit=PERSON, exist_ok=True)
     ledger.open("people", epsilon=3.0, exist_ok=True)
     for other in (ROW, Unit("replace", "person", 2)):
-        with pytest.raises(LedgerError, match=r"epsilon=3\.0 to replace one person, which cannot"):
+        with pytest.raises(LedgerError, match=r"epsilon=3\.0 for 'replace one person', which"):
             ledger.open("people", epsilon=3.0, unit=other, exist_ok=True)
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
         ledger.open("rows", epsilon=3.0, unit="row")  # type: ignore[arg-type]
