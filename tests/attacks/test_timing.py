@@ -21,7 +21,7 @@ from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM, SystemEntropy
-from inbounds.sampling.kernel import REFUSED, loops
+from inbounds.sampling.kernel import REFUSED, compiled_loops
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
 
@@ -231,7 +231,7 @@ def test_the_kernel_refuses_as_many_trials_as_computed(
     for value in (0.0, 0.5, 0.1):
         trials, refused = 0, 0
         plan = sampler(noise, sigma, equal_time)._plan
-        attempt = loops(noise, bool(plan.narrow[0]), False)[0]
+        attempt = compiled_loops(noise, bool(plan.narrow[0]), False)[0]
         found, values = np.empty(1 << 17), np.full(1 << 17, value)
         pending = np.empty(found.size, np.intp)
         for _ in range(8):

@@ -178,7 +178,7 @@ def test_whoever_may_not_migrate_is_told_who_may(server: postgresql.Server) -> N
     )
     theirs = Ledger(url.replace("tester@", f"{name}@"))
     theirs.spend("survey", rho=0.1)
-    with pytest.raises(LedgerError, match=r"(?s)cannot be migrated.*Hint: let the owner"):
+    with pytest.raises(LedgerError, match=r"(?s)cannot be migrated.*Hint: the owner"):
         theirs.spend("survey", rho=0.1, unit=ROW)
     Ledger(url).open("people", epsilon=3.0, unit=PERSON)
     theirs.spend("survey", rho=0.1, unit=ROW)

@@ -1,1 +1,1 @@
-"""What many releases cost together, and a ledger that remembers."""
+"""The privacy cost of several releases together, and a ledger that records it."""

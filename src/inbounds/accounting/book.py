@@ -1,4 +1,4 @@
-"""The checked history in a store: what is read has been verified, what fits is appended."""
+"""The verified histories in a store: entries are checked when read, and appended if they fit."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Costs = list[tuple[Cost, int]]
 
 
 class Book:
-    """Every dataset's history, verified from its beginning once, and since then by its news.
+    """The history of every dataset, verified in full once, and then from where that ended.
 
-    The end of what was verified is remembered: while this object lives, history before it counts
-    as it was then, and must still lead to what comes after.
+    While this object lives, entries that it has verified count as they were then, even if somebody
+    changes them in the store, and new entries must follow from them.
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
@@ -41,10 +41,10 @@ class Book:
             return schema.names(connection)
 
     def open(self, dataset: str, budget: Budget, *, create: bool) -> Budget | None:
-        """Give a dataset its budget, or return the one it has."""
+        """Give a dataset its budget and return None, or return the budget that it already has."""
         decimals = _decimal(budget.epsilon), _decimal(budget.delta), _decimal(budget.rho)
         unit = None if budget.unit is None else budget.unit.to_json()
-        # Openings wait for each other, as two names that look alike may be opened at once.
+        # Openings wait for each other, because two names that look alike may be opened at once.
         with self.store.writing("", create=create, newest=unit is not None) as connection:
             known = schema.names(connection)
             dataset = name.stored(dataset, known)
@@ -59,24 +59,24 @@ class Book:
             return None
 
     def named(self, dataset: str) -> str:
-        """Return the dataset that a name speaks of, as it is stored."""
+        """Return the stored name of a dataset."""
         if text(dataset=dataset) in self._known:
             return dataset
         with self.store.reading() as connection:
             return name.stored(dataset, schema.names(connection))
 
     def account(self, dataset: str) -> Account:
-        """Return what the history adds up to."""
+        """Return the verified state of a dataset's history."""
         dataset = self.named(dataset)
         with self.store.reading() as connection:
             return self._account(connection, dataset)
 
     def budget(self, dataset: str) -> Budget:
-        """Return the budget as it is known: only the unit can change, from none to one."""
+        """Return the budget as last read. It may lack a unit that was set since then."""
         return self.budget_of(self._known.get(dataset) or self.account(dataset))
 
     def budget_of(self, account: Account) -> Budget:
-        """Return what a dataset was opened with; the first charge with a unit may decide on it."""
+        """Return the budget with its unit: the stated one, or that of the charges so far."""
         budget = opened_with(account.opening)
         units = {self._costs[key].loss.unit for key in account.counts} | {budget.unit}
         if len(units - {None}) > 1:
@@ -88,7 +88,7 @@ class Book:
         return [(self._costs[key], count) for key, count in account.counts.items()]
 
     def charges(self, dataset: str) -> list[tuple[Charge, Cost]]:
-        """Return every charge and what one release of it cost."""
+        """Return every charge, with the cost of one release of it."""
         dataset = self.named(dataset)
         with self.store.reading() as connection:
             self._account(connection, dataset)
@@ -99,7 +99,7 @@ class Book:
     def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
         """Append a charge if the budget has room for it; it is on disk when this returns.
 
-        A cost of another unit than the dataset's is converted, or refused.
+        A cost in another unit than the dataset's is converted or refused.
         """
         dataset = self.named(dataset)
         stated = cost.loss.unit
@@ -123,7 +123,7 @@ class Book:
             raise _exceeded(dataset, budget, spent, cost, count)
 
     def verify(self, dataset: str, expected_head: str | None) -> str:
-        """Check the whole history again, and that it goes on from an earlier head."""
+        """Check the whole history again, and that it contains an earlier head."""
         dataset = self.named(dataset)
         with self.store.reading() as connection:
             start = self._opened(connection, dataset)
@@ -137,25 +137,25 @@ class Book:
         return account.head
 
     def _account(self, connection: Connection, dataset: str) -> Account:
-        """Check what is new since the last time."""
+        """Check the entries that are new, and return the account."""
         start = self._opened(connection, dataset)
         known = self._known.get(dataset, start)
         entries = schema.charges(connection, dataset, start=max(known.number, 1))
         if known.opening != start.opening:
-            raise tampered(dataset, "it was opened anew")
+            raise tampered(dataset, "its opening was replaced")
         if known.number and (not entries or entries.pop(0)[1] != known.head):
-            raise tampered(dataset, f"entry {known.number} is not what it was")
+            raise tampered(dataset, f"entry {known.number} differs from what was read before")
         account = known.followed_by(entries)
         self._learn(connection, dataset, account.counts)
         self._known[dataset] = account
         return account
 
     def _opened(self, connection: Connection, dataset: str) -> Account:
-        found = schema.opening(connection, text(dataset=dataset))
-        if found is None:
+        opening = schema.opening(connection, text(dataset=dataset))
+        if opening is None:
             names = ", ".join(map(repr, schema.names(connection))) or "none"
             raise LedgerError(f"dataset {dataset!r} is unknown. Known: {names}.")
-        return Account.opened(*found)
+        return Account.opened(*opening)
 
     def _learn(self, connection: Connection, dataset: str, keys: Iterable[str]) -> None:
         new = schema.costs(connection, dataset, [key for key in keys if key not in self._costs])
@@ -173,9 +173,9 @@ def opened_with(opening: Opening) -> Budget:
     >>> opened_with(Opening("survey", "3.0", None, None, "2026-01-01"))
     Budget(epsilon=3.0)
     """
-    numbers = (opening.epsilon, opening.delta, opening.rho)
+    decimals = (opening.epsilon, opening.delta, opening.rho)
     try:
-        epsilon, delta, rho = (None if one is None else _json.double(one) for one in numbers)
+        epsilon, delta, rho = (None if part is None else _json.double(part) for part in decimals)
         unit = None if opening.unit is None else Unit.from_json(opening.unit)
         return Budget(epsilon, delta, rho, unit)
     except (ArgumentTypeError, ValueError):
@@ -195,7 +195,7 @@ def _exceeded(
 
 
 def _written(cost: Cost) -> tuple[str, str]:
-    """Return the digest and the text of a cost."""
+    """Return the digest of a cost, and its text."""
     written = cost.to_json()
     return digest(written), written
 

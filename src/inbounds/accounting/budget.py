@@ -1,8 +1,9 @@
-"""What a dataset may cost in all, and whether there is room for one more release.
+"""The budget of a dataset, and whether it has room for one more release.
 
-Releases are chosen one after the other, also their costs, in the light of the answers before. So a
-budget with a delta is a filter that holds for such choices: it stays open while epsilons add up to
-at most epsilon, or rhos to what gives (epsilon, delta), or for one first release by its own curve.
+Releases, and even their costs, are chosen one after the other in the light of earlier outputs. A
+budget with a delta is therefore a filter that is valid under these choices. It admits releases
+while their epsilons add up to at most epsilon, or their rhos to a rho that gives (epsilon, delta);
+and it admits a first release whose own profile gives (epsilon, delta).
 
 Proof: docs/proofs/composition.md.
 """
@@ -19,21 +20,22 @@ from typing import ClassVar
 from inbounds import _check
 from inbounds._table import Table
 from inbounds.accounting.composition import compose
-from inbounds.accounting.cost import Cost, Priced, Spent, as_float, exact, total
+from inbounds.accounting.cost import Cost, Spent, as_float, exact, total
+from inbounds.accounting.priced import Priced
 from inbounds.calibration.approximate import rho_delta
 from inbounds.errors import ArgumentError, Hint
 from inbounds.guarantee import Amount, Guarantee
 from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit, check_unit
 
-_UP = 1 + 2.0**-50  # covers the rounding of an exact sum
+_UP = 1 + 2.0**-50  # covers the rounding of an exact sum to a double
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget(Guarantee):
     """The most that all releases on a dataset may cost together.
 
-    Its `unit` is the change of the data that all of them speak of, None where nobody stated it yet.
+    `unit` is the change of the data that the budget protects against; None if it is not stated.
 
     Examples
     --------
@@ -44,7 +46,7 @@ class Budget(Guarantee):
     Amount(epsilon=0.1)
     """
 
-    _range: ClassVar[tuple[float, float]] = (0.0, math.inf)  # any: nothing is calibrated for it
+    _range: ClassVar[tuple[float, float]] = (0.0, math.inf)  # no calibration limits it
 
     unit: Unit | None = None
 
@@ -53,9 +55,9 @@ class Budget(Guarantee):
         object.__setattr__(self, "unit", check_unit(self.unit))
 
     def cost_of(self, mechanism: Priced, unit: Unit | None = None) -> Cost:
-        """Return what one release costs, no more of it than this budget needs to know.
+        """Return the cost of one release, reduced to the bounds that this budget uses.
 
-        `unit` is what the mechanism's sensitivity was stated for; the cost is not converted yet.
+        `unit` is the one that the mechanism's sensitivity was stated for. The cost is in that unit.
         """
         unit = check_unit(unit)
         steps = unit.steps_to(self.unit) if unit and self.unit else 1
@@ -69,10 +71,10 @@ class Budget(Guarantee):
             if not math.isfinite(epsilon):
                 return Cost.of(mechanism.loss())
             return _pure(_check.charge(epsilon=epsilon))
-        # The very point the budget speaks of: a mechanism made for this budget fits in it. Where it
-        # is converted, the point that becomes one just below.
-        known = self.pair[0] if steps == 1 else math.nextafter(self.pair[0] / steps, 0.0)
-        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, known))
+        # Delta is evaluated at the budget's own epsilon, so that a mechanism calibrated for this
+        # budget fits in it; before a conversion, at the epsilon that becomes just less than that.
+        at = self.pair[0] if steps == 1 else math.nextafter(self.pair[0] / steps, 0.0)
+        points = tuple((epsilon, mechanism.delta(epsilon)) for epsilon in (0.0, at))
         return Cost.of(PrivacyLoss(mechanism.epsilon, math.inf, mechanism.rho, points))
 
     def _table(self) -> Table:
@@ -85,30 +87,32 @@ class Budget(Guarantee):
         return f"Budget({self}{unit})"
 
     def check(self, cost: Cost, spent: Spent) -> None:
-        """Refuse a cost that says nothing in terms of this budget and what it was used for."""
+        """Refuse a cost that cannot be expressed in terms of this budget."""
         if self.delta is not None:
             self._check_pair(cost, list(spent))
             return
         if self.is_pure and cost.delta:
-            raise ArgumentError.must_be("delta", f"0 to be charged to a budget of {self}")
+            requirement = f"0 to be charged to a budget of {self}"
+            raise ArgumentError.must_be("delta", requirement, got=f"delta={cost.delta!r}")
         name = "rho" if self.rho is not None else "epsilon"
         if total([(cost, 1)], name) == math.inf:
             requirement = f"have a finite {name} to be charged to a budget of {self}"
             raise ArgumentError.must("loss", requirement, got=f"{name}=inf")
 
     def _check_pair(self, cost: Cost, before: list[tuple[Cost, int]]) -> None:
-        """Refuse a delta where the first charge had none."""
+        """Refuse a delta if the first charge had none."""
         if cost.delta and before and not self._adds_pairs(before):
             raise ArgumentError.must_be(
                 "delta",
-                "0 for this budget: its first charge had none, so rhos add up",
+                "0 for this budget, because its first charge had no delta and rhos are added",
                 hint=Hint(
-                    "charge {}, or open a dataset for pairs of epsilon and delta.", "rho or loss"
+                    "charge {}, or open another dataset for pairs of epsilon and delta.",
+                    "rho or loss",
                 ),
             )
 
     def admits(self, spent: Spent) -> bool:
-        """Tell whether all of this together stays within the budget."""
+        """Tell whether all charges together stay within the budget."""
         spent = list(spent)
         if self.rho is not None:
             return total(spent, "rho") <= exact(self.rho)
@@ -123,15 +127,15 @@ class Budget(Guarantee):
     def _admits_together(self, spent: list[tuple[Cost, int]]) -> bool:
         """Tell whether a single release, or the sum of all rhos, gives (epsilon, delta)."""
         epsilon, delta = self.pair
-        if any(alone <= exact(epsilon) for alone in self._alone(spent)):
+        if any(single <= exact(epsilon) for single in self._single_release_epsilons(spent)):
             return True
         rho = as_float(total(spent, "rho")) * _UP
         return math.isfinite(rho) and rho_delta(rho, epsilon) <= delta
 
     def left(self, spent: Spent) -> Amount:
-        """Return what has not been spent, never too much.
+        """Return what has not been spent, rounded down.
 
-        Under a delta it is the budget's epsilon less that of all releases together.
+        If the budget has a delta, it is the budget's epsilon less that of all releases together.
         """
         if self.rho is not None:
             return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
@@ -139,32 +143,32 @@ class Budget(Guarantee):
         return Amount(epsilon=_below(rest), delta=self.delta)
 
     def spent(self, spent: Spent) -> Fraction | float:
-        """Return the rho of all of this together, or its epsilon at the budget's delta."""
+        """Return the rho of all charges together, or their epsilon at the budget's delta."""
         spent = list(spent)
         if self.delta is None or self._adds_pairs(spent):
             return total(spent, "epsilon" if self.rho is None else "rho")
         together = compose(
             [(replace(cost.loss, mu=math.inf, profile=()), count) for cost, count in spent]
         ).epsilon(self.delta)
-        found = [total(spent, "epsilon"), *self._alone(spent)]
-        return min([*found, exact(together) if math.isfinite(together) else together])
+        epsilons = [total(spent, "epsilon"), *self._single_release_epsilons(spent)]
+        return min([*epsilons, exact(together) if math.isfinite(together) else together])
 
     def asked(self, cost: Cost, count: int) -> Amount:
-        """Say what a charge costs in terms of this budget."""
+        """Return what a charge costs in terms of this budget."""
         if self.rho is not None:
             return Amount(rho=as_float(total([(cost, count)], "rho")))
         epsilon, delta = (as_float(total([(cost, count)], name)) for name in ("epsilon", "delta"))
         return Amount(epsilon=epsilon, delta=None if self.delta is None else delta)
 
     def _adds_pairs(self, spent: list[tuple[Cost, int]]) -> bool:
-        """Tell whether epsilons and deltas are added up, as the first charge decides.
+        """Tell whether epsilons and deltas are added, which the first charge decides.
 
-        It is the one charge that no answer can have influenced.
+        No earlier output can have influenced the first charge.
         """
         return bool(spent) and spent[0][0].delta > 0
 
-    def _alone(self, spent: list[tuple[Cost, int]]) -> Iterator[Fraction]:
-        """Give the epsilons at the budget's delta that a single release is known to have."""
+    def _single_release_epsilons(self, spent: list[tuple[Cost, int]]) -> Iterator[Fraction]:
+        """Yield each known epsilon of the release at the budget's delta, if there is only one."""
         if self.delta is not None and sum(count for _, count in spent) == 1:
             most = exact(self.delta)
             for epsilon, delta in spent[0][0].loss.profile:
@@ -174,12 +178,12 @@ class Budget(Guarantee):
 
 @lru_cache(maxsize=256)
 def _pure(epsilon: float) -> Cost:
-    """Return the cost of which only epsilon, a plain double, is known; releases repeat."""
+    """Return the cost of a release by its epsilon alone; cached, because releases repeat."""
     return Cost.of(PrivacyLoss.pure(epsilon))
 
 
 def _below(rest: Fraction | float) -> float:
-    """Return a double whose decimal is not above what is left, zero at least."""
+    """Return the largest double whose decimal is at most `rest`, or zero."""
     if rest <= 0:
         return 0.0
     number = as_float(rest)

@@ -1,4 +1,4 @@
-"""A history that cannot be edited unnoticed: every entry holds the hash of the one before it."""
+"""A history in which edits are detected: the hash of every entry covers the hash before it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The first entry of a dataset: its budget, as the decimals and the unit that were stated."""
+    """The first entry of a dataset: its budget, with decimals and unit as they were stated."""
 
     dataset: str
     epsilon: str | None
@@ -25,14 +25,14 @@ class Opening:
     def hash(self) -> str:
         """The hash that the first charge builds on."""
         entry = (self.dataset, self.epsilon, self.delta, self.rho, self.time)
-        if self.unit is None:  # as it was hashed before there were units
+        if self.unit is None:  # as it was hashed before units existed
             return digest("opening", *entry)
         return digest("opening with unit", *entry, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One entry of a dataset's history; `cost` is the digest of what one release cost."""
+    """One entry of a dataset's history; `cost` is the digest of the cost of one release."""
 
     dataset: str
     number: int
@@ -43,14 +43,14 @@ class Charge:
     count: int
 
     def hash_after(self, previous: str) -> str:
-        """Return the hash of this entry behind that of the one before."""
+        """Return the hash of this entry, given that of the entry before it."""
         entry = (self.number, self.time, self.label, self.mechanism, self.cost, self.count)
         return digest("charge", previous, self.dataset, *entry)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a checked history says: where it ends, and how often each cost was charged."""
+    """The state of a verified history: its newest entry, and how often each cost was charged."""
 
     opening: Opening
     number: int = 0
@@ -59,13 +59,13 @@ class Account:
 
     @classmethod
     def opened(cls, opening: Opening, stored: str) -> Account:
-        """Begin with the opening entry, if it is the one that was hashed."""
+        """Start from the opening entry, after checking it against its stored hash."""
         if opening.hash != stored:
             raise tampered(opening.dataset, "its budget was changed")
         return cls(opening, head=stored)
 
     def followed_by(self, entries: Iterable[tuple[Charge, str]]) -> Account:
-        """Check further charges, each with its stored hash, and add them up.
+        """Return the account after further charges, each checked against its stored hash.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class Account:
                 raise tampered(charge.dataset, f"entry {number + 1} is missing")
             if charge.hash_after(head) != stored:
                 raise tampered(charge.dataset, f"entry {charge.number} was changed")
-            if charge.count < 1:  # whoever may append must not be able to take charges back
+            if charge.count < 1:  # someone who may append must not be able to undo charges
                 raise tampered(charge.dataset, f"entry {charge.number} charges nothing")
             number, head = charge.number, stored
             counts[charge.cost] = counts.get(charge.cost, 0) + charge.count
@@ -93,7 +93,7 @@ class Account:
 
 
 def digest(*parts: object) -> str:
-    """Return the SHA-256 of the parts, written so that no two lists of parts read the same.
+    """Return the SHA-256 of the parts, encoded so that different lists give different texts.
 
     Examples
     --------
@@ -104,12 +104,12 @@ def digest(*parts: object) -> str:
 
 
 def tampered(dataset: str, how: str) -> LedgerError:
-    """Return the error for a history that does not add up."""
+    """Return the error for a history that is inconsistent."""
     return LedgerError(f"dataset {dataset!r} was tampered with: {how}.")
 
 
 def text(**labelled: object) -> str:
-    """Return a text that every database can keep, as in ``text(label=label)``.
+    """Return a text after checking that every database can store it: ``text(label=label)``.
 
     Examples
     --------

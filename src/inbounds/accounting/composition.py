@@ -1,14 +1,14 @@
 """What several releases on the same data cost together, by every bound we know.
 
-    basic         pure epsilons add up
-    optimal pure  the best that pure epsilons alone allow (Kairouz, Oh and Viswanath)
-    zCDP          rhos add up, then the best Rényi order
-    GDP           squares of mu add up: the composition of Gaussians is a Gaussian
+    basic         the sum of the pure epsilons
+    optimal pure  the best bound that pure epsilons alone allow (Kairouz, Oh and Viswanath)
+    zCDP          the sum of the rhos, at the best Rényi order
+    GDP           the root of the sum of squares of mu, as Gaussians compose to a Gaussian
     PLD           privacy loss distributions of the exact profiles, convolved by dp-accounting
 
-Each is valid by itself, so the smallest is the answer. What is asked may be chosen in the light of
-earlier answers. The losses themselves must be planned beforehand, or be at most those planned. All
-must speak of the same change of the data, their unit.
+Each is valid by itself, so the smallest is reported. Queries may be chosen in the light of earlier
+outputs, but every loss must be planned beforehand, or be at most the one planned. All losses must
+speak of the same change of the data, their unit.
 
 Proof: docs/proofs/composition.md.
 """
@@ -19,11 +19,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds.accounting import pld
+from inbounds.accounting.priced import Release, is_immutable, loss_of
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
 from inbounds.guarantee import check_delta
@@ -34,33 +35,47 @@ from inbounds.unit import Unit, check_same, check_unit
 Curve = Callable[[float], float]
 Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
 _CLOSE = 1e-12  # relative: where the search for an epsilon stops
-_LARGEST = 2e9  # epsilon that is looked at
-_MOST = 10**15  # releases alike
+_LARGEST = 2e9  # the search for an epsilon gives up here
+_MOST = 10**15  # releases of one kind
 _UP = 1 + 2.0**-45  # covers the rounding of sums
 _SHOWN = (1e-6, 1e-9)  # deltas at which the table shows epsilon
 
 
-class Describes(Protocol):
-    """Anything that can say what one release of it costs."""
-
-    def loss(self) -> PrivacyLoss:
-        """Return the cost of one release."""
-        ...
-
-
-Release = Describes | PrivacyLoss
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Composition(Printed):
-    """The cost of several releases together.
+    """The privacy cost of several releases together, as `compose` returns it.
 
     Attributes
     ----------
     losses
-        Each distinct loss, and how many releases had it.
+        Each distinct loss, and the number of releases that have it.
     unit
-        Which change of the data all of them speak of; None where none of them states it.
+        The change of the data that all losses speak of; None if no loss states it.
+
+    See Also
+    --------
+    compose : build a composition.
+    Ledger : a budget for releases whose costs are chosen one after the other.
+
+    Notes
+    -----
+    With losses εᵢ, ρᵢ, μᵢ and profiles δᵢ, all releases together satisfy each of these bounds:
+
+    * basic: ε = Σεᵢ and δ = 0;
+    * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(αρ - ε)) with ρ = Σρᵢ, for every α > 1;
+    * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
+    * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
+
+    `epsilon` and `delta` use the smallest of them. The proof is in docs/proofs/composition.md.
+
+    References
+    ----------
+    P. Kairouz, S. Oh and P. Viswanath (2015). The composition theorem for differential privacy.
+    M. Bun and T. Steinke (2016). Concentrated differential privacy: simplifications, extensions,
+    and lower bounds.
+    J. Dong, A. Roth and W. J. Su (2022). Gaussian differential privacy.
+    V. Doroshenko et al. (2022). Connect the dots: tighter discrete approximations of privacy loss
+    distributions.
 
     Examples
     --------
@@ -96,45 +111,59 @@ class Composition(Printed):
         return math.nextafter(most * root * _UP, math.inf)
 
     def delta(self, epsilon: float) -> float:
-        """Return the smallest known delta at `epsilon`."""
+        """Return the smallest known delta at `epsilon`, an upper bound.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
+        """
         epsilon = _check.not_negative(epsilon=epsilon)
         if epsilon >= self.pure:
             return 0.0
         return min(curve(epsilon) for curve in self._curves().values())
 
     def epsilon(self, delta: float) -> float:
-        """Return the smallest known epsilon at `delta`."""
+        """Return the smallest known epsilon at `delta`, an upper bound.
+
+        Raises
+        ------
+        ArgumentError
+            If `delta` is negative, or 1 or more.
+        """
         delta = check_delta(delta)
         curves = self._curves() if delta and self.pure else {}
-        return min([self.pure, *(_least(curve, delta, self.pure) for curve in curves.values())])
+        return min(
+            [self.pure, *(_epsilon_at(curve, delta, self.pure) for curve in curves.values())]
+        )
 
     def best(self, delta: float) -> Bound:
-        """Return which bound gives the smallest epsilon at `delta`."""
-        found = self.epsilons(delta)
-        return min(found, key=lambda bound: found[bound])
+        """Return the name of the bound that gives the smallest epsilon at `delta`."""
+        epsilons = self.epsilons(delta)
+        return min(epsilons, key=lambda bound: epsilons[bound])
 
     def deltas(self, epsilon: float) -> dict[Bound, float]:
-        """Return delta at `epsilon` by every bound."""
+        """Return delta at `epsilon` by the name of the bound that gives it."""
         epsilon = _check.not_negative(epsilon=epsilon)
         return {bound: curve(epsilon) for bound, curve in self._all_curves().items()}
 
     def epsilons(self, delta: float) -> dict[Bound, float]:
-        """Return epsilon at `delta` by every bound; infinite where a bound says nothing."""
+        """Return epsilon at `delta` by the name of the bound; infinite if a bound gives none."""
         delta = check_delta(delta)
-        found: dict[Bound, float] = {"basic": self.pure}
+        epsilons: dict[Bound, float] = {"basic": self.pure}
         curves = self._all_curves() if delta else {}
         for bound, curve in curves.items():
-            if bound not in found:
-                found[bound] = _least(curve, delta, self.pure)
-        return found
+            if bound not in epsilons:
+                epsilons[bound] = _epsilon_at(curve, delta, self.pure)
+        return epsilons
 
     def _all_curves(self) -> dict[Bound, Curve]:
-        """Return delta as a function of epsilon by every bound, also those never the best."""
+        """Return delta as a function of epsilon by every bound, even one that is never best."""
         curves = self._curves()
         pure = [(loss.epsilon, n) for loss, n in self.losses if loss.epsilon]
         if pure and math.isfinite(self.pure):
-            simple = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
-            curves["optimal pure"] = lambda epsilon: pld.delta(simple, epsilon)
+            pure_losses = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
+            curves["optimal pure"] = lambda epsilon: pld.delta(pure_losses, epsilon)
         return curves
 
     def _curves(self) -> dict[Bound, Curve]:
@@ -151,7 +180,7 @@ class Composition(Printed):
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
         try:
             total = math.fsum(n * cost(loss) for loss, n in self.losses)
-        except OverflowError:  # the sum of finite numbers has no double
+        except OverflowError:  # the sum of finite numbers exceeds every double
             return math.inf
         return total if sum(n for _, n in self.losses) == 1 else total * _UP
 
@@ -162,9 +191,10 @@ class Composition(Printed):
         facts += [] if self.unit is None else [("unit", str(self.unit))]
         quick = [curve for bound, curve in self._curves().items() if bound != "PLD"]
         for delta in _SHOWN:
-            epsilon = min(_least(curve, delta, self.pure) for curve in quick) if self.pure else 0.0
+            epsilons = (_epsilon_at(curve, delta, self.pure) for curve in quick)
+            epsilon = min(epsilons) if self.pure else 0.0
             facts.append((f"ε at δ = {delta:g}, at most", f"{epsilon:.6g}"))
-        return Table.of_facts("Composition", facts, "epsilon(delta) has the smallest known bound.")
+        return Table.of_facts("Composition", facts, "epsilon(delta) is the smallest known bound.")
 
     def __len__(self) -> int:
         return sum(n for _, n in self.losses)
@@ -178,17 +208,34 @@ class Composition(Printed):
 def compose(
     releases: Iterable[Release | tuple[Release, int]], unit: Unit | None = None
 ) -> Composition:
-    """Add up what releases on the same data cost.
+    """Return what several releases on the same data cost together.
 
     Parameters
     ----------
     releases
-        Mechanisms or privacy losses, each by itself or as a pair with how many times it was used.
+        Mechanisms or privacy losses. A pair ``(mechanism, count)`` stands for `count` releases.
     unit
-        The change of the data to speak of. Losses that state another unit are converted to it, or
-        refused where that is not possible (see `PrivacyLoss.converted`). Without it all units that
-        are stated must be equal. What states none, such as a mechanism by itself, is taken to
-        speak of the same unit as the others: its sensitivity must have been stated for that.
+        The change of the data that the result speaks of. Losses that state another unit are
+        converted to it, or refused if they cannot be (see `PrivacyLoss.converted`). By default, all
+        units that are stated must be equal. A release that states none, such as a mechanism, is
+        taken to have the unit of the others, so its sensitivity must have been stated for that.
+
+    Returns
+    -------
+    Composition
+        The cost by every known bound, as epsilon at a delta or delta at an epsilon.
+
+    Raises
+    ------
+    ArgumentError
+        If units differ or cannot be converted, or a count is not a whole number from 1 to 10¹⁵.
+    ArgumentTypeError
+        If `releases` holds anything but mechanisms and privacy losses.
+
+    See Also
+    --------
+    Composition : the formulas of the bounds, their proof, and references.
+    Ledger : a budget for releases whose costs are chosen one after the other.
 
     Examples
     --------
@@ -204,58 +251,43 @@ def compose(
     counts: Counter[PrivacyLoss] = Counter()
     if not isinstance(releases, Iterable):
         raise ArgumentTypeError.must_be(
-            "releases", "a list of mechanisms, or of pairs with a count"
+            "releases",
+            "a list of mechanisms, or of pairs with a count",
+            got=type(releases).__name__,
         )
-    asked: dict[int, tuple[object, PrivacyLoss]] = {}  # holds what it knows, so that ids stay apart
-    for release in releases:
-        pair: tuple[Any, ...] = tuple(release) if isinstance(release, tuple) else (release, 1)
+    # Keeping each release alive keeps its id from being used again.
+    known: dict[int, tuple[object, PrivacyLoss]] = {}
+    for entry in releases:
+        pair: tuple[Any, ...] = tuple(entry) if isinstance(entry, tuple) else (entry, 1)
         if len(pair) != 2:
-            raise ArgumentTypeError.must_be("releases", "mechanisms, or pairs of one and a count")
-        what, many = pair
-        if type(many) is not int or not 1 <= many <= _MOST:
+            requirement = "mechanisms, or pairs of a mechanism and a count"
+            raise ArgumentTypeError.must_be("releases", requirement, got=f"{len(pair)} items")
+        release, count = pair
+        if type(count) is not int or not 1 <= count <= _MOST:
             requirement = "used a whole number of times from 1 to 10¹⁵"
-            raise ArgumentError.must_be("releases", requirement, got=_check.quoted(many))
-        if id(what) not in asked or not _is_ours(type(what)):
-            asked[id(what)] = what, _loss_of(what)
-        _, loss = asked[id(what)]
-        counts[loss] += many
+            raise ArgumentError.must_be("releases", requirement, got=_check.quoted(count))
+        if id(release) not in known or not is_immutable(type(release)):
+            known[id(release)] = release, loss_of(release)
+        _, loss = known[id(release)]
+        counts[loss] += count
     return _in_one_unit(counts, check_unit(unit))
 
 
 def _in_one_unit(counts: Counter[PrivacyLoss], wanted: Unit | None) -> Composition:
-    """Convert every loss that states its unit, and state it for the others."""
+    """Convert every loss that states its unit, and state the unit for the others."""
     if wanted is None:
         hint = "compose(..., unit=...) converts them where that is possible."
         wanted = check_same({loss.unit for loss in counts}, "releases", hint)
     if wanted is None:
         return Composition(tuple(counts.items()))
     converted: Counter[PrivacyLoss] = Counter()
-    for loss, many in counts.items():
-        converted[loss.converted(wanted) if loss.unit else loss.about(wanted)] += many
+    for loss, count in counts.items():
+        converted[loss.converted(wanted) if loss.unit else loss.about(wanted)] += count
     return Composition(tuple(converted.items()), wanted)
 
 
-def _is_ours(kind: type) -> bool:
-    """Whether objects of just this class cannot change, so that each is asked once for its loss."""
-    return kind.__module__.startswith("inbounds.")
-
-
-def _loss_of(what: Release) -> PrivacyLoss:
-    """Return what it costs now, as plain numbers: an object may change, and be of any class."""
-    if not isinstance(what, PrivacyLoss) and not hasattr(what, "loss"):
-        raise ArgumentTypeError.must_be(
-            "releases", "mechanisms or privacy losses", got=type(what).__name__
-        )
-    loss = what if isinstance(what, PrivacyLoss) else what.loss()
-    if not isinstance(loss, PrivacyLoss):
-        raise ArgumentTypeError.must(
-            "releases", "have a PrivacyLoss as their loss()", got=type(loss).__name__
-        )
-    return PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile, loss.unit)
-
-
-def _least(curve: Curve, delta: float, start: float) -> float:
-    """Return about the smallest epsilon where `curve` is at most `delta`, evaluated there."""
+def _epsilon_at(curve: Curve, delta: float, start: float) -> float:
+    """Return about the smallest epsilon at which `curve` was found to be at most `delta`."""
 
     def enough(epsilon: float) -> bool:
         return curve(epsilon) <= delta

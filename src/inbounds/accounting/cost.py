@@ -1,7 +1,7 @@
-"""What a release costs, as data that adds up exactly.
+"""The cost of a release, as data that can be added exactly.
 
-Every double is read as the shortest decimal that stands for it, so that thirty charges of 0.1 are 3
-and not a little more.
+Every double is read as the shortest decimal that rounds to it, so that thirty charges of 0.1 are
+exactly 3.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from inbounds import _check, _json
-from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.group import group_delta
 from inbounds.guarantee import Amount
@@ -22,45 +21,9 @@ from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit
 
 
-class Priced(Protocol):
-    """What a budget asks of a mechanism."""
-
-    @property
-    def epsilon(self) -> float:
-        """Pure epsilon of one release."""
-        ...
-
-    @property
-    def rho(self) -> float:
-        """Zero-concentrated privacy of one release."""
-        ...
-
-    def delta(self, epsilon: float) -> float:
-        """Return delta at `epsilon`."""
-        ...
-
-    def loss(self) -> PrivacyLoss:
-        """Return everything that is known about the cost of one release."""
-        ...
-
-
-class Releases(Priced, Protocol):
-    """What a ledger asks of a mechanism."""
-
-    @property
-    def domain(self) -> Box:
-        """Where answers live."""
-        ...
-
-    @property
-    def release(self) -> Callable[..., Any]:
-        """Draws answers for values: a number for a number, an array for an array."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one release costs: its loss, and one pair of epsilon and delta to be added exactly.
+    """The cost of one release: its loss, and a pair of epsilon and delta that is added exactly.
 
     Examples
     --------
@@ -73,14 +36,16 @@ class Cost:
     loss: PrivacyLoss
 
     def __post_init__(self) -> None:
-        if not (self.epsilon >= 0 and 0 <= self.delta <= 1):
-            raise ArgumentError.must_be("epsilon", "zero or more, and delta from 0 to 1")
+        if not self.epsilon >= 0:
+            raise _check.refusal("zero or more", epsilon=self.epsilon)
+        if not 0 <= self.delta <= 1:
+            raise _check.refusal("from 0 to 1", delta=self.delta)
 
     @classmethod
     def of(cls, loss: PrivacyLoss) -> Self:
-        """Choose the pair: pure epsilon, or else the largest epsilon that is tabulated.
+        """Return the cost of a loss; the pair is pure epsilon, or else the profile's last point.
 
-        The loss is read by its numbers: an object may be of any class, and come from a pickle.
+        The loss is copied by its numbers, because it may be of any class and come from a pickle.
         """
         loss = PrivacyLoss(loss.epsilon, loss.mu, loss.rho, loss.profile, loss.unit)
         if math.isfinite(loss.epsilon) or not loss.profile:
@@ -88,11 +53,13 @@ class Cost:
         return cls(*loss.profile[-1], loss)
 
     def about(self, unit: Unit | None) -> Self:
-        """Say which change of the data the cost speaks of; None leaves it as it is."""
+        """Return the cost with its unit stated; None leaves it unchanged."""
         return self if unit is None else replace(self, loss=self.loss.about(unit))
 
     def counted_in(self, unit: Unit | None) -> Self:
-        """Convert the cost to the unit of a dataset, or refuse it; whoever states none agrees.
+        """Convert the cost to the unit of a dataset, or refuse it.
+
+        A cost without a unit is taken to be in that unit.
 
         Examples
         --------
@@ -105,7 +72,7 @@ class Cost:
             return self
         steps = stated.steps_to(unit)
         epsilon = self.epsilon
-        if math.isfinite(epsilon):  # multiplied as a decimal, like all that is added up exactly
+        if math.isfinite(epsilon):  # multiplied as a decimal, because it is added as one
             epsilon = _above(steps * exact(epsilon))
         delta = group_delta(self.epsilon, self.delta, steps)
         return replace(self, epsilon=epsilon, delta=delta, loss=self.loss.converted(unit))
@@ -119,11 +86,11 @@ class Cost:
         loss: PrivacyLoss | None,
         unit: Unit | None = None,
     ) -> Self:
-        """Read what a person says that something cost: a loss, or numbers in its place."""
+        """Return the cost that a caller states by a loss, or by numbers in its place."""
         if loss is None:
             return cls._of_numbers(epsilon, delta, rho).about(unit)
         if Amount(epsilon, delta, rho).stated():
-            raise ArgumentError.must_be("loss", "given without epsilon, delta and rho")
+            raise ArgumentError.must_be("loss", "given without epsilon, delta or rho")
         if not isinstance(loss, PrivacyLoss):
             raise ArgumentTypeError.must_be("loss", "a PrivacyLoss", got=type(loss).__name__)
         return cls.of(loss).about(unit)
@@ -135,10 +102,10 @@ class Cost:
         loss = PrivacyLoss.stated(epsilon, delta, rho)
         if epsilon is None:
             return cls.of(loss)
-        return cls(epsilon, delta or 0.0, loss)  # the pair itself, to be added up
+        return cls(epsilon, delta or 0.0, loss)  # the stated pair itself is added
 
     def to_json(self) -> str:
-        """Write the cost so that equal costs have equal texts."""
+        """Return the cost as JSON; equal costs have equal texts."""
         epsilon = self.epsilon if math.isfinite(self.epsilon) else None
         fields = {"epsilon": epsilon, "delta": self.delta, "loss": json.loads(self.loss.to_json())}
         return json.dumps(fields, separators=(",", ":"))
@@ -157,7 +124,7 @@ Spent = Iterable[tuple[Cost, int]]
 
 
 def exact(number: float) -> Fraction:
-    """Read a double as the shortest decimal that stands for it.
+    """Return the shortest decimal that rounds to a double, as a fraction.
 
     Examples
     --------
@@ -168,7 +135,7 @@ def exact(number: float) -> Fraction:
 
 
 def as_float(total: Fraction | float) -> float:
-    """Return the nearest double, infinity where there is none."""
+    """Return the nearest double, or infinity if the number exceeds every double."""
     try:
         return float(total)
     except OverflowError:
@@ -176,26 +143,26 @@ def as_float(total: Fraction | float) -> float:
 
 
 def _above(number: Fraction) -> float:
-    """Return the smallest double whose decimal is not below a number."""
+    """Return the smallest double whose decimal is at least a number."""
     nearest = as_float(number)
     if nearest == math.inf or exact(nearest) >= number:
         return nearest
     return math.nextafter(nearest, math.inf)
 
 
-def _cost(name: str) -> Callable[[Cost], float]:
+def _reader(name: str) -> Callable[[Cost], float]:
     return (lambda cost: cost.loss.rho) if name == "rho" else (lambda cost: getattr(cost, name))
 
 
 def total(spent: Spent, name: str) -> Fraction | float:
-    """Add up epsilon, delta or rho, exactly; infinite where one of them is.
+    """Return the exact sum of epsilon, delta or rho; infinite if any of them is.
 
     Examples
     --------
     >>> total([(Cost.of(PrivacyLoss.pure(0.1)), 3)], "epsilon")
     Fraction(3, 10)
     """
-    read = _cost(name)
+    read = _reader(name)
     numbers = [(read(cost), count) for cost, count in spent]
     if not all(math.isfinite(number) for number, _ in numbers):
         return math.inf

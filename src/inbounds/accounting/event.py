@@ -19,10 +19,10 @@ _DOWN = 1 - 2.0**-50  # covers the rounding of a quotient
 
 
 def dp_event(loss: PrivacyLoss) -> DpEvent:
-    """Return an event that is no more private than `loss`: a Gaussian, or zCDP where mu is unknown.
+    """Return an event that is at most as private as `loss`: a Gaussian, or zCDP if mu is unknown.
 
-    Laplace events are no stand-in for pure epsilon: randomised response is worse. Nor are events
-    of randomised response: dp-accounting 0.6 counts several of them as one.
+    A Laplace event would be invalid for pure epsilon, because randomised response is less private.
+    An event of randomised response would too, as dp-accounting 0.6 counts several of them as one.
 
     Examples
     --------

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +13,19 @@ from numpy.typing import NDArray
 from inbounds import _check
 from inbounds._column import open_column
 from inbounds._entry import warn_if_weak
-from inbounds._extra import optional
 from inbounds._types import Column, Nested, Number, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
-from inbounds.accounting.cost import Cost, Releases, as_float, total
-from inbounds.accounting.overview import overview
+from inbounds.accounting.cost import Cost
+from inbounds.accounting.priced import PricedMechanism
+from inbounds.accounting.reader import LedgerReader
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
-from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-_AMOUNTS = ("epsilon", "delta", "rho")
-RECORD = ("when", "label", "mechanism", "unit", "releases", *_AMOUNTS, "cumulative")
-"""What is told of a charge."""
-
-
-class Ledger:
+class Ledger(LedgerReader):
     """Privacy budgets of datasets, and every charge against them, in a file or on a server.
 
     Parameters
@@ -43,14 +34,37 @@ class Ledger:
         Path of a SQLite file, or the URL of a PostgreSQL database
         (``postgresql+psycopg://user@host/name``) that several machines share.
     create
-        Whether `open` may create the ledger. A ledger that is in use should be there: with False,
-        losing it is an error at once.
+        Whether `open` may create the ledger. Pass False for a ledger that is already in use, so
+        that its loss is reported at once.
+
+    Raises
+    ------
+    LedgerError
+        If `create` is False and there is no ledger at `place`.
+    ArgumentError
+        If `place` is neither a path nor the URL of a PostgreSQL database.
+
+    See Also
+    --------
+    compose : tighter bounds for releases that are planned in advance.
+    Unit : which change of the data a budget protects against.
 
     Guarantees
     ----------
-    A charge is on disk before the first random bit of its release is drawn: a crash between the two
-    loses budget, never privacy. Processes, threads and machines that share a ledger never overdraw
-    it together. History is append-only, and changes to it are noticed (see `verify`).
+    A charge is on disk before the first random bit of its release is drawn, so a crash between the
+    two loses budget, never privacy. Processes, threads and machines that share a ledger cannot
+    overdraw it together. The history is append-only, and `verify` detects changes to it.
+
+    Notes
+    -----
+    Releases may be chosen in the light of earlier outputs. A budget of ε or ρ admits a charge if
+    the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or δ(ε) ≤ δ
+    for Σρᵢ-zCDP, or it is the first charge and its own δ(ε) ≤ δ; but if the first charge stated a
+    delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. The proof is in docs/proofs/composition.md.
+
+    References
+    ----------
+    R. Rogers, A. Roth, J. Ullman and S. Vadhan (2016). Privacy odometers and filters.
 
     Examples
     --------
@@ -81,34 +95,45 @@ class Ledger:
         unit: Unit | None = None,
         exist_ok: bool = False,
     ) -> None:
-        """Give a dataset its budget, once and for all: pure epsilon, (epsilon, delta), or rho.
+        """Give a dataset its budget, which cannot be changed later.
 
-        Blanks at the ends of a name do not count, and equal letters are equal however they are
-        encoded. A name that looks like another dataset's is refused, and so are rare letters and
-        words of two alphabets: docs/ledger.md. Names have at most 200 characters.
+        Parameters
+        ----------
+        dataset
+            A name of at most 200 characters that does not look like that of another dataset. The
+            rules are in docs/ledger.md.
+        epsilon, delta, rho
+            The budget: pure epsilon, epsilon and delta, or rho.
+        unit
+            The change of the data that the budget protects against. A charge with another unit is
+            converted or refused; the sensitivity of a charge without a unit must have been stated
+            for this one. By default, the first charge that states a unit sets it for the dataset,
+            including the charges before it.
+        exist_ok
+            Whether the dataset may be open already, with the same budget.
 
-        A dataset that is there already is an error, unless `exist_ok` and the budget is the same.
-
-        `unit` says which change of the data the budget speaks of. Charges that state another unit
-        are converted to it or refused; those that state none count as stated for it, so that is
-        what their sensitivity must have been stated for. Without `unit`, the first charge that
-        states one decides for the dataset, including the charges before it.
+        Raises
+        ------
+        LedgerError
+            If the dataset is open already, or its name looks like another's.
+        ArgumentError, ArgumentTypeError
+            If the name or the budget is not valid.
         """
         budget = Budget(epsilon, delta, rho, unit)
         warn_if_weak(epsilon=epsilon, delta=delta)
-        found = self._book.open(text(dataset=dataset), budget, create=self._create)
-        if found is None or (exist_ok and budget in (found, replace(found, unit=None))):
+        present = self._book.open(text(dataset=dataset), budget, create=self._create)
+        if present is None or (exist_ok and budget in (present, replace(present, unit=None))):
             return
-        to = "" if found.unit is None else f" to {found.unit}"
+        stated = "" if present.unit is None else f" for {str(present.unit)!r}"
         raise LedgerError(
-            f"dataset {dataset!r} is open already, with a budget of {found}{to}, "
+            f"dataset {dataset!r} is open already, with a budget of {present}{stated}, "
             "which cannot be changed."
         )
 
     @overload
     def release(
         self,
-        mechanism: Releases,
+        mechanism: PricedMechanism,
         value: Number,
         *,
         dataset: str,
@@ -120,7 +145,7 @@ class Ledger:
     @overload
     def release(
         self,
-        mechanism: Releases,
+        mechanism: PricedMechanism,
         value: Nested,
         *,
         dataset: str,
@@ -132,7 +157,7 @@ class Ledger:
     @overload
     def release(
         self,
-        mechanism: Releases,
+        mechanism: PricedMechanism,
         value: SeriesT,
         *,
         dataset: str,
@@ -144,7 +169,7 @@ class Ledger:
     @overload
     def release(
         self,
-        mechanism: Releases,
+        mechanism: PricedMechanism,
         value: Column,
         *,
         dataset: str,
@@ -155,7 +180,7 @@ class Ledger:
     ) -> Any: ...
     def release(
         self,
-        mechanism: Releases,
+        mechanism: PricedMechanism,
         value: Any,
         *,
         dataset: str,
@@ -166,25 +191,39 @@ class Ledger:
     ) -> Any:
         """Charge the dataset, then draw and return private outputs, as ``mechanism.release`` does.
 
-        On an interval every element of `value` is a release of its own and is charged as such; on
-        a box of m coordinates every row of m numbers is. What can be wrong with the arguments is
-        found before anything is charged. The ledger shows how many releases there were.
+        Each element of `value` is charged as one release; on a box of m coordinates, each row of m
+        numbers is. Arguments are checked before anything is charged. The number of releases is
+        recorded in the ledger, so it must not be private.
 
         Parameters
         ----------
         mechanism, value
             As in ``mechanism.release(value)``.
         dataset, label
-            Whose budget is charged, and a note for the history. Neither may be private.
+            The dataset whose budget is charged, and a note for the history. Neither may be private.
         parallel
-            Say that no two elements (rows) depend on the same person, so that all cost as much as
-            one. Without it one person may be in all of them. A person whose change could move them
-            from one part to another is in both: then it must not be said.
+            Pass True only if no two elements (rows) depend on the same person, and no change of a
+            person's data could move them from one element to another. Then all elements together
+            are charged as one release.
         unit
-            Which change of the data the sensitivity was stated for. By default the dataset's unit;
-            any other is converted to that, or refused.
+            The change of the data that the sensitivity was stated for. By default it is the
+            dataset's unit; any other unit is converted to that, or refused.
         **options
-            For ``mechanism.release``.
+            Further keywords of ``mechanism.release``.
+
+        Returns
+        -------
+        float, array or column
+            What ``mechanism.release(value)`` returns.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the budget has no room for the charge. Nothing is charged, and nothing is drawn.
+        LedgerError
+            If the dataset is unknown, or the ledger cannot be read, verified or written.
+        ArgumentError, ArgumentTypeError
+            If an argument is not valid, or `unit` cannot be converted. Nothing is charged.
         """
         label = text(label=label)
         if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
@@ -192,21 +231,21 @@ class Ledger:
                 "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
             )
         column = open_column(value, "value") if mechanism.domain.is_interval else None
-        given = _check.private_array(value=column[0] if column else value)
-        mechanism.domain.check_shape(given, "value")
-        if given.size == 0:
+        numbers = _check.private_array(value=column[0] if column else value)
+        mechanism.domain.check_shape(numbers, "value")
+        if numbers.size == 0:
             raise ArgumentError.must("value", "hold at least one number")
-        nothing = np.empty((0, mechanism.domain.dimension))
-        mechanism.release(nothing, **options)  # draws no bit, but finds what is wrong
+        no_rows = np.empty((0, mechanism.domain.dimension))
+        mechanism.release(no_rows, **options)  # draws no bit, but checks the options
         if column:
-            column[1](np.zeros(given.shape))  # as does this, on which no column must fail later
-        count = given.size // mechanism.domain.dimension
-        how = repr(mechanism)
+            column[1](np.zeros(numbers.shape))  # rebuilding must not fail after the charge
+        count = numbers.size // mechanism.domain.dimension
+        entry = repr(mechanism)
         if parallel and count > 1:
-            how, count = f"{how} in parallel on {count} parts", 1
+            entry, count = f"{entry} in parallel on {count} parts", 1
         cost = self._book.budget(dataset).cost_of(mechanism, unit)
-        self._book.charge(dataset, cost, count, label=label, mechanism=how)
-        outputs = mechanism.release(given, **options)
+        self._book.charge(dataset, cost, count, label=label, mechanism=entry)
+        outputs = mechanism.release(numbers, **options)
         return column[1](outputs) if column else outputs
 
     def spend(
@@ -220,81 +259,33 @@ class Ledger:
         label: str = "",
         unit: Unit | None = None,
     ) -> None:
-        """Charge for something released elsewhere: epsilon, epsilon and delta, rho, or a loss.
+        """Charge for something released elsewhere.
 
-        `unit` is as in `release`; a loss may state it itself.
+        Parameters
+        ----------
+        dataset, label
+            The dataset whose budget is charged, and a note for the history. Neither may be private.
+        epsilon, delta, rho
+            What it cost: pure epsilon, epsilon and delta, or rho.
+        loss
+            What it cost, in place of these numbers.
+        unit
+            As in `release`. A loss may state its own unit instead.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the budget has no room for the charge. Nothing is charged.
+        LedgerError
+            If the dataset is unknown, or the ledger cannot be read, verified or written.
+        ArgumentError, ArgumentTypeError
+            If the cost is not valid, unsuitable for the budget, or cannot be converted.
         """
         cost = Cost.stated(epsilon, delta, rho, loss, unit)
         self._book.charge(dataset, cost, 1, label=text(label=label), mechanism="")
 
-    def datasets(self) -> list[str]:
-        """Return the names of all datasets."""
-        return self._book.datasets()
-
-    def budget(self, dataset: str) -> Budget:
-        """Return what the dataset was opened with; a charge may have decided on its unit."""
-        return self._book.budget_of(self._book.account(dataset))
-
-    def remaining(self, dataset: str) -> Amount:
-        """Return what is left: epsilon, epsilon at the budget's delta, or rho.
-
-        Under a delta it is a number to plan with. What fits is decided by composition with all
-        charges before, and is often more.
-        """
-        account = self._book.account(dataset)
-        return self._book.budget_of(account).left(self._book.spent(account))
-
-    def history(self, dataset: str) -> pd.DataFrame:
-        """Return `records` as a pandas data frame; needs pandas."""
-        with optional():
-            import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.records(dataset), columns=list(RECORD))
-
-    def records(self, dataset: str) -> list[dict[str, Any]]:
-        """Return every charge, oldest first, and what all had cost by then in the budget's terms.
-
-        Under a delta the cumulative epsilon is a quick upper bound, without convolutions;
-        `remaining` has the best one. The unit is None where a charge states none.
-        """
-        budget = self.budget(dataset)
-        rows: list[dict[str, Any]] = []
-        counts: Counter[Cost] = Counter()
-        for charge, cost in self._book.charges(dataset):
-            counts[cost] += charge.count
-            this = [(cost, charge.count)]
-            rows.append(
-                {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
-                | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
-                | {name: as_float(total(this, name)) for name in _AMOUNTS}
-                | {"cumulative": as_float(budget.spent(counts.items()))}
-            )
-        return rows
-
-    def head(self, dataset: str) -> str:
-        """Return the hash of the newest entry. Keep it elsewhere: it stands for all before it."""
-        return self._book.account(dataset).head
-
-    def verify(self, dataset: str, *, expected_head: str | None = None) -> str:
-        """Check every entry of a dataset against its hash, and return the head.
-
-        Edits, and entries removed from or put in the middle, are always found. Entries removed
-        from the end are found if `expected_head`, what `head` once said, is given.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
-        >>> ledger.open("survey", rho=0.5)
-        >>> kept = ledger.head("survey")
-        >>> ledger.spend("survey", rho=0.1)
-        >>> ledger.verify("survey", expected_head=kept) == ledger.head("survey")
-        True
-        """
-        return self._book.verify(dataset, expected_head)
-
     def close(self) -> None:
-        """Close the file, which stays open between calls; the next call opens it again."""
+        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
         self._book.store.close()
 
     def __enter__(self) -> Self:
@@ -304,12 +295,5 @@ class Ledger:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy by place; the copy checks the history again."""
+        """Copy the place alone, so that the copy verifies the history again."""
         return partial(type(self), create=self._create), (self._book.store.place,)
-
-    def _repr_html_(self) -> str | None:
-        table = overview(self._book)
-        return None if table is None else table.html()
-
-    def __repr__(self) -> str:
-        return f"Ledger({self._book.store.shown!r})"

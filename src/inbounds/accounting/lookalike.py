@@ -1,8 +1,8 @@
-"""What a name looks like: two names with a look in common are taken for each other.
+"""What a name looks like: names with a look in common can be mistaken for each other.
 
-Letters of other alphabets become the Latin letters that they look like; signs and marks become one
-of their kind. Letters and digits of ASCII stay what they are: l, 1 and I differ, and so do O and 0;
-a stroke or a ring of another script is taken for any of them.
+Letters of other alphabets become the Latin letters that they look like, and signs and marks become
+one representative of their kind. ASCII letters and digits stay as they are: l, 1 and I differ, and
+so do O and 0, but a stroke or a ring of another script may be mistaken for any of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# On each line what is seen, and then the characters that show it.
+# Each pair is a look, followed by the characters that have it.
 _LETTERS = """
 a аαɑ        A АΑ
 b вьъҍЬЪҌɓხ  B ВΒƁ
@@ -74,12 +74,12 @@ _SIGNS = """
 << «《     >> »》
 [ 【       ] 】
 """
-# Digits that look like another digit or letter; by their values they are compared as well.
+# Digits that look like another digit or letter. Digits are compared by their values as well.
 _DIGITS = """
 ○ ٥۵०০੦૦୦௦౦೦൦๐໐၀០༠
 8 ৪੪   9 ৭੧୨൭   ∣ ١۱   V ٧۷
 """
-_MARKS = (  # each kind: its marks are taken for each other
+_MARKS = (  # the marks on one line can be mistaken for each other
     "\u0327\u0323\u0326\u0328\u0321\u0322",  # below: cedilla, dot, comma, ogonek
     "\u0306\u030c",  # breve, caron
     "\u0302\u0311",  # circumflex, inverted breve
@@ -93,22 +93,22 @@ _MARKS = (  # each kind: its marks are taken for each other
 
 def _table(text: str) -> dict[int, str]:
     words = text.split()
-    seen = zip(words[::2], words[1::2], strict=True)
-    return {ord(other): look for look, others in seen for other in others}
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {ord(character): look for look, characters in pairs for character in characters}
 
 
 _LOOKS = _table(_SIGNS) | _table(_LETTERS)
 _DIGIT_LOOKS = _table(_DIGITS)
-_MARK_LOOKS = {ord(mark): kind[0] for kind in _MARKS for mark in kind}
-_STANDS_FOR = {"∣": "il1|", "○": "o0"}  # what strokes and rings of other scripts are taken for
+_MARK_LOOKS = {ord(mark): marks[0] for marks in _MARKS for mark in marks}
+_STANDS_FOR = {"∣": "il1|", "○": "o0"}  # what other scripts' strokes and rings are mistaken for
 _ASCII_LOOKS = {ord("`"): "'"}
 
 
 def looks(name: str) -> tuple[str, str]:
-    """Return what a name looks like as it is written, and what it looks like in small letters.
+    """Return what a name looks like as it is written, and what it looks like in lower case.
 
-    Two names look alike if either is the same: ΗΟΤ looks like HOT, although its small letters do
-    not look like those of hot.
+    Two names look alike if either look is the same: ΗΟΤ looks like HOT, although their lower-case
+    letters look different.
 
     Examples
     --------
@@ -121,30 +121,30 @@ def looks(name: str) -> tuple[str, str]:
     return _look(name.translate(_DIGIT_LOOKS)), _look(name.casefold())
 
 
-def alike(one: str, other: str) -> bool:
-    """Tell whether a reader may take two names for each other.
+def look_alike(first: str, second: str) -> bool:
+    """Tell whether a reader may mistake two names for each other.
 
     Examples
     --------
-    >>> alike("copy", "Сору"), alike("wave1", "wavel")
+    >>> look_alike("copy", "Сору"), look_alike("wave1", "wavel")
     (True, False)
     """
-    return any(map(_same, looks(one), looks(other)))
+    return any(map(_same, looks(first), looks(second)))
 
 
-def _same(one: str, other: str) -> bool:
-    return len(one) == len(other) and all(
+def _same(first: str, second: str) -> bool:
+    return len(first) == len(second) and all(
         a == b or b in _STANDS_FOR.get(a, "") or a in _STANDS_FOR.get(b, "")
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(first, second, strict=True)
     )
 
 
 def _look(text: str) -> str:
     digits = "".join(str(unicodedata.decimal(character, character)) for character in text)
-    spread = unicodedata.normalize("NFKD", digits.translate(_LOOKS))
-    plain = unicodedata.normalize("NFKD", spread.translate(_LOOKS).translate(_MARK_LOOKS))
-    small = re.sub(r"[\u0300-\u036f]+", _sorted, plain.casefold())
-    dotless = re.sub(r"([ij∣][\u0300-\u0306]*)\u0307", r"\1", small)
+    decomposed = unicodedata.normalize("NFKD", digits.translate(_LOOKS))
+    seen = unicodedata.normalize("NFKD", decomposed.translate(_LOOKS).translate(_MARK_LOOKS))
+    folded = re.sub(r"[\u0300-\u036f]+", _sorted, seen.casefold())
+    dotless = re.sub(r"([ij∣][\u0300-\u0306]*)\u0307", r"\1", folded)
     return " ".join(re.sub(r"([^\W\d_]|\W)\1*", _without_repeated_marks, dotless).split())
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a ledger: its datasets, their budgets and what is left of them."""
+"""The table that a notebook shows for a ledger: its datasets, their budgets and what is left."""
 
 from inbounds._table import Table
 from inbounds.accounting.book import Book
@@ -7,9 +7,9 @@ _MOST = 50  # datasets shown
 
 
 def overview(book: Book) -> Table | None:
-    """Return a table of the datasets, or None where the ledger cannot be read.
+    """Return a table of the datasets, or None if the ledger cannot be read.
 
-    It only reads. Whatever is wrong with the ledger is said when it is used, not when it is shown.
+    Nothing is written. Problems of the ledger are reported when it is used, not when it is shown.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def overview(book: Book) -> Table | None:
     try:
         names = book.datasets()
         rows = tuple(_row(book, name) for name in names[:_MOST])
-    except Exception:  # no ledger there yet, a server that is away, a history that was changed
+    except Exception:  # no ledger yet, a server that cannot be reached, a history that was changed
         return None
     rest = len(names) - len(rows)
     return Table(

@@ -1,8 +1,8 @@
 """Privacy loss distributions of tabulated profiles, convolved by Google's dp-accounting.
 
 A profile is a table of certified deltas. Delta is convex in e^epsilon, so the largest convex curve
-below the table is still above the truth, and so is the curve with straight lines between any of
-its points: that is what dp-accounting's "connect the dots" makes a distribution of.
+below the table is still above the true one, and so is the curve with straight lines between points
+of it. dp-accounting's "connect the dots" makes a distribution of the latter.
 
 Proof: docs/proofs/composition.md.
 """
@@ -22,13 +22,13 @@ from inbounds.loss import LARGEST, PrivacyLoss, Profile
 if TYPE_CHECKING:
     from dp_accounting.pld import privacy_loss_distribution as distribution
 
-_CELLS = 1 << 8  # of the narrowest profile, so that the points of equal ones are cells
-_MOST_CELLS = 1 << 16  # of the widest profile
-_MOST_COMPOSED = 1 << 20  # of the composition, about
-_DEVIATIONS = 17  # by Hoeffding, less than _TRUNCATED is further out than half of these
-_TOGETHER = 1 << 10  # releases in one convolution; dp-accounting's bounds are loose beyond
-_TRUNCATED = 1e-15  # mass moved to infinity by each convolution: pessimistic
-_NOISE = 2e-15  # rounding errors in delta for each release, and ten times for none
+_CELLS = 1 << 8  # cells of the narrowest profile, a multiple of its number of points
+_MOST_CELLS = 1 << 16  # cells of the widest profile
+_MOST_COMPOSED = 1 << 20  # cells of the composition, approximately
+_DEVIATIONS = 17  # by Hoeffding, less than _TRUNCATED of the mass is beyond half of these
+_TOGETHER = 1 << 10  # releases in one convolution; dp-accounting's bounds are loose for more
+_TRUNCATED = 1e-15  # mass that each convolution moves to infinity, which is pessimistic
+_NOISE = 2e-15  # bounds rounding errors in delta, per release and ten times more
 
 Losses = tuple[tuple[PrivacyLoss, int], ...]
 
@@ -45,7 +45,7 @@ def delta(losses: Losses, epsilon: float) -> float:
     if any(loss.profile[-1][1] == 1 for loss, _ in losses):
         return 1.0
     noise = _NOISE * (10 + sum(n for _, n in losses))
-    if noise >= 1:  # nothing would be known, so nothing is convolved
+    if noise >= 1:  # the result would be 1, so a convolution is not worth its time
         return 1.0
     return min(1.0, float(composed(losses).get_delta_for_epsilon(epsilon)) + noise)
 
@@ -65,7 +65,7 @@ def composed(losses: Losses) -> distribution.PrivacyLossDistribution:
     while len(parts) > 1:  # in pairs, so that most convolutions are short
         rest = parts[len(parts) & ~1 :]
         pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [one.compose(other, _TRUNCATED) for one, other in pairs] + rest
+        parts = [first.compose(second, _TRUNCATED) for first, second in pairs] + rest
     return parts[0]
 
 
@@ -74,7 +74,7 @@ def _top(points: Profile) -> float:
 
 
 def _step(tops: list[tuple[float, int]]) -> float:
-    """Return the size of a cell: fine for the narrowest profile, and not too many in all."""
+    """Return the size of a cell: fine for the narrowest profile, but limiting their number."""
     tops = [(top, n) for top, n in tops if top]
     if not tops:
         return 1.0
@@ -85,18 +85,18 @@ def _step(tops: list[tuple[float, int]]) -> float:
     return max(narrowest / _CELLS, widest / _MOST_CELLS, spread / _MOST_COMPOSED)
 
 
-def _repeated(one: Any, times: int) -> Any:
+def _repeated(part: Any, times: int) -> Any:
     if times == 1:
-        return one
+        return part
     if times <= _TOGETHER:
-        return one.self_compose(times, _TRUNCATED)
+        return part.self_compose(times, _TRUNCATED)
     groups, rest = divmod(times, _TOGETHER)
-    many = _repeated(one.self_compose(_TOGETHER, _TRUNCATED), groups)
-    return many.compose(_repeated(one, rest), _TRUNCATED) if rest else many
+    whole = _repeated(part.self_compose(_TOGETHER, _TRUNCATED), groups)
+    return whole.compose(_repeated(part, rest), _TRUNCATED) if rest else whole
 
 
 def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution:
-    """Return the distribution of a profile, on multiples of `step`; nothing gets more private.
+    """Return a distribution on multiples of `step` that is at most as private as a profile.
 
     Examples
     --------
@@ -119,19 +119,20 @@ def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution
 def convex(points: Profile, epsilons: Floats) -> Floats:
     """Evaluate the largest curve below the points that is convex in e^epsilon.
 
-    Epsilons may be negative: either direction of a pair is covered, so the points have mirror
-    images, delta(-ε) = 1 - e^-ε (1 - delta(ε)). Beyond the last point the curve stays at its delta:
-    there is no more to know.
+    Epsilons may be negative. As the profile covers both directions of a pair, its points have
+    mirror images, delta(-ε) = 1 - e^-ε (1 - delta(ε)). After the last point the curve is constant,
+    because nothing smaller is known.
 
     Examples
     --------
     >>> convex(((0.0, 0.5), (1.0, 0.5), (2.0, 0.0)), np.array([1.0, 3.0]))  # (1, 0.5) is too high
     array([0.365..., 0.        ])
     """
-    known = np.array([point for point in points if point[0] <= LARGEST])
-    epsilon, delta = known.T
+    kept = np.array([point for point in points if point[0] <= LARGEST])
+    epsilon, delta = kept.T
     mirrored = -np.expm1(-epsilon) + np.exp(-epsilon) * delta
-    x = np.expm1(np.concatenate([[-np.inf], -epsilon[:0:-1], epsilon]))  # of tiny epsilons too
+    # expm1 rather than exp, so that tiny epsilons stay apart.
+    x = np.expm1(np.concatenate([[-np.inf], -epsilon[:0:-1], epsilon]))
     y = np.concatenate([[1.0], mirrored[:0:-1], delta])
     hull: list[int] = []
     for k in range(x.size):

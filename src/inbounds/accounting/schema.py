@@ -1,10 +1,10 @@
-"""Tables of the ledger, their rows, and triggers that refuse to change what is in them.
+"""The tables of a ledger, their rows, and triggers that refuse to change rows.
 
-Version 2 has a column for the unit of a dataset. Ledgers of version 1 are used as they are until
-the first entry that states a unit, whose transaction migrates them: older versions of inbounds,
-which would ignore units, refuse them from then on. In every migration old rows stay as they are,
-since hashes cover them; a new column comes last and is NULL there, and entries that use it have a
-new kind of hash.
+Version 2 has a column for the unit of a dataset. A ledger of version 1 is used as it is until the
+first entry that states a unit, whose transaction migrates it. From then on, older versions of
+inbounds, which would ignore units, refuse the ledger. A migration leaves old rows unchanged,
+because hashes cover them: a new column comes last and is NULL in old rows, and entries that use it
+have a new kind of hash.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DATASETS = Table(
     Column("unit", Text),
 )
 
-# Costs are long and repeat, so each is kept once, under its digest.
+# Costs are long and repeat, so each is stored once, under its digest.
 COSTS = Table(
     "ledger_costs",
     _METADATA,
@@ -73,8 +73,8 @@ CHARGES = Table(
     Column("hash", Text, nullable=False),
 )
 
-# Built once: building a statement takes longer than running it.
-_OPENING: Select[Any] = (  # of any version: only the newest has all columns
+# Statements are built once, because building one takes longer than running it.
+_OPENING: Select[Any] = (  # "*" works in every version; only the newest has all columns
     select(literal_column("*")).select_from(DATASETS).where(DATASETS.c.dataset == bindparam("name"))
 )
 _CHARGES = (
@@ -88,15 +88,18 @@ _REFUSAL = "the ledger is append-only"
 
 
 def stored_version(connection: Connection, *, sure: bool = False) -> int | None:
-    """Return the version of the schema, None where there is no ledger, unless we are sure."""
+    """Return the version of the schema, or None if there is no ledger.
+
+    With `sure`, the caller knows that there is a ledger, and this is not checked.
+    """
     if not (sure or inspect(connection).has_table(VERSIONS.name)):
         return None
-    found: int | None = connection.exec_driver_sql(_STORED).scalar()
-    return found
+    version: int | None = connection.exec_driver_sql(_STORED).scalar()
+    return version
 
 
 def install(connection: Connection) -> None:
-    """Create tables and triggers, in the transaction that is open."""
+    """Create tables and triggers, in the open transaction."""
     _METADATA.create_all(connection)
     sqlite = connection.dialect.name == "sqlite"
     for statement in _sqlite_triggers() if sqlite else _postgresql_triggers():
@@ -105,28 +108,27 @@ def install(connection: Connection) -> None:
 
 
 def migrate(connection: Connection) -> None:
-    """Bring version 1 to version 2, in the transaction that is open and has the schema to itself.
+    """Migrate version 1 to version 2, in the open transaction, which must have locked the schema.
 
     Triggers stay with their tables.
     """
     try:
         connection.exec_driver_sql(f"ALTER TABLE {DATASETS.name} ADD COLUMN unit TEXT")
-    except ProgrammingError as error:  # only the owner of a table may
+    except ProgrammingError as error:  # only the owner of a table may alter it
         raise LedgerError(
-            f"the ledger cannot be migrated to a schema that keeps units: {error.orig}.\n"
-            "Hint: let the owner of its tables open a dataset with a unit, once."
+            f"the ledger cannot be migrated to the schema that stores units: {error.orig}.\n"
+            "Hint: the owner of its tables must open a dataset with a unit once."
         ) from error
     connection.execute(VERSIONS.insert().values(version=VERSION))
 
 
 def names(connection: Connection) -> list[str]:
-    """Return the datasets, in the order of their names."""
-    found = connection.scalars(select(DATASETS.c.dataset))
-    return sorted(found)
+    """Return the names of all datasets, sorted."""
+    return sorted(connection.scalars(select(DATASETS.c.dataset)))
 
 
 def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
-    """Return the first entry of a dataset and its stored hash, None if there is none."""
+    """Return the first entry of a dataset and its stored hash, or None if it is not open."""
     row = connection.execute(_OPENING, {"name": dataset}).one_or_none()
     if row is None:
         return None
@@ -150,17 +152,17 @@ def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[C
 
 
 def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
-    """Append a charge whose cost is there already."""
+    """Append a charge whose cost is stored already."""
     values = {name: getattr(entry, name) for name in Charge.__slots__}
     hashed = {"hash": entry.hash_after(previous)}
     connection.execute(CHARGES.insert(), values | hashed)
 
 
 def add_cost(connection: Connection, key: str, text: str) -> None:
-    """Append the text of a cost if it is new."""
+    """Store the text of a cost if it is new."""
     if connection.scalar(_COST, {"key": key}) is not None:
         return
-    if connection.dialect.name == "postgresql":  # another dataset's transaction may add the same
+    if connection.dialect.name == "postgresql":  # another transaction may add the same cost
         from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 - one dialect only
 
         connection.execute(insert(COSTS).values(digest=key, text=text).on_conflict_do_nothing())
@@ -169,14 +171,14 @@ def add_cost(connection: Connection, key: str, text: str) -> None:
 
 
 def costs(connection: Connection, dataset: str, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the texts of costs by digest, each checked."""
-    found: dict[str, str] = {}
+    """Return the texts of costs by digest, each checked against it."""
+    texts: dict[str, str] = {}
     for key in wanted:
         text = connection.scalar(_COST, {"key": key})
         if text is None or digest(text) != key:
             raise tampered(dataset, "a cost was changed")
-        found[key] = text
-    return found
+        texts[key] = text
+    return texts
 
 
 def _sqlite_triggers() -> list[str]:
@@ -186,7 +188,7 @@ def _sqlite_triggers() -> list[str]:
         for event in ("UPDATE", "DELETE"):
             name = f"{table.name}_{event.lower()}"
             statements.append(f"CREATE TRIGGER {name} BEFORE {event} ON {table.name} {refuse}")
-        # REPLACE deletes rows and tells no trigger, so an insertion must find no row in its place.
+        # REPLACE deletes rows without running triggers, so inserting over a row is refused too.
         same = " AND ".join(f"{key.name} = NEW.{key.name}" for key in table.primary_key)
         statements.append(
             f"CREATE TRIGGER {table.name}_insert BEFORE INSERT ON {table.name} "

@@ -1,8 +1,8 @@
-"""Where a ledger is kept: durable transactions on a SQLite file or a PostgreSQL server.
+"""Storage of a ledger: durable transactions on a SQLite file or a PostgreSQL server.
 
-One connection to a file is kept between transactions, by the process that opened it and while the
-path names the same file. Connections to a server are not kept. Every connection is closed by the
-process that opened it, and by no other: at the latest when its store is gone.
+A process keeps one connection to a file open between transactions, while the path names the same
+file. Connections to a server are not kept. Every connection is closed by the process that opened
+it, and by no other, at the latest when its store is deleted.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Store:
     Guarantees
     ----------
     When a `writing` transaction ends without an error its entries are on disk: SQLite with
-    synchronous=EXTRA, PostgreSQL with synchronous_commit=on. Of those that write to one dataset,
-    one runs at a time, on whatever process or machine.
+    synchronous=EXTRA, PostgreSQL with synchronous_commit=on. Only one transaction at a time writes
+    to a dataset, across all processes and machines.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Store:
         self.url = _read(place)
         self.path = Path(self.url.database or "") if self.url.drivername == "sqlite" else None
         self._engines: dict[_Key, Engine] = {}
-        self._seen = False  # a ledger in this place
+        self._seen = False  # whether a ledger was found in this place
         weakref.finalize(self, _close, self._engines)
 
     @property
@@ -74,16 +74,16 @@ class Store:
 
     @property
     def place(self) -> str:
-        """The place in full: what `Store` takes to find it again."""
+        """The place in full, from which `Store` can be built again."""
         return self.url.render_as_string(hide_password=False) if self.path is None else self.shown
 
     def exists(self) -> bool:
-        """Tell whether there is something that could be a ledger."""
+        """Tell whether the place holds something that could be a ledger."""
         return self.path is None or self.path.exists()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a transaction that only reads, and does not make anyone wait."""
+        """Open a transaction that only reads and does not block others."""
         with self._transaction(writes=False, create=False) as connection:
             self._check_version(connection, create=False)
             yield connection
@@ -92,10 +92,10 @@ class Store:
     def writing(
         self, dataset: str, *, create: bool = False, newest: bool = False
     ) -> Iterator[Connection]:
-        """Open a transaction that has one dataset to itself; it is on disk when this ends.
+        """Open a transaction with exclusive access to a dataset; it is on disk when this ends.
 
-        With `newest` an old ledger is migrated first, while no table is locked: who waits for the
-        schema must hold nothing that a migration waits for.
+        With `newest`, an old ledger is migrated first, while no table is locked: a transaction that
+        waits for the schema must not hold anything that a migration waits for.
         """
         with self._transaction(writes=True, create=create) as connection:
             if self.path is None:
@@ -108,8 +108,8 @@ class Store:
     @contextmanager
     def _transaction(self, *, writes: bool, create: bool) -> Iterator[Connection]:
         if not (create or self.exists()):
-            self.close()  # what is open is a file that the path no longer names
-            raise LedgerError(f"there is no ledger at {self.shown}: every dataset is unknown.")
+            self.close()  # the open file is one that the path no longer names
+            raise LedgerError(f"there is no ledger at {self.shown}, so every dataset is unknown.")
         try:
             with self._connection(create=create) as connection:
                 connection.execution_options(inbounds_writes=writes)
@@ -117,7 +117,7 @@ class Store:
                     with connection.begin():
                         yield connection
                 except BaseException:
-                    connection.invalidate()  # whatever went wrong, it is not kept
+                    connection.invalidate()  # after any error the connection is not reused
                     raise
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             reason = str(getattr(error, "orig", None) or error).strip()
@@ -133,7 +133,7 @@ class Store:
     @contextmanager
     def _connection(self, *, create: bool) -> Iterator[Connection]:
         key = create, os.getpid()
-        with optional():  # which is where the driver is imported
+        with optional():  # creating an engine imports the driver
             engine = self._engine(create=create)
         try:
             with engine.connect() as connection:
@@ -143,14 +143,14 @@ class Store:
                 engine.pool.dispose()
 
     def close(self) -> None:
-        """Close what this process keeps open; the next transaction opens it again.
+        """Close this process's connections; the next transaction opens a new one.
 
         A connection that another thread is using is closed when its transaction ends.
         """
         _close(self._engines)
 
     def _engine(self, *, create: bool) -> Engine:
-        """Return this process's engine; of threads that come first together, one makes it."""
+        """Return this process's engine, the same for all threads even if they ask at once."""
         key = create, os.getpid()
         if (engine := self._engines.get(key)) is not None:
             return engine
@@ -168,16 +168,16 @@ class Store:
             schema.install(connection)
             return schema.VERSION
         if version is None:
-            raise LedgerError(f"there is no ledger in {self.shown}: every dataset is unknown.")
+            raise LedgerError(f"there is no ledger in {self.shown}, so every dataset is unknown.")
         if version > schema.VERSION:
             raise LedgerError(
-                f"the ledger at {self.shown} has schema version {version}, and this inbounds "
-                f"knows {schema.VERSION}.\nHint: use a newer inbounds."
+                f"the ledger at {self.shown} has schema version {version}, but this version of "
+                f"inbounds reads versions up to {schema.VERSION}.\nHint: use a newer inbounds."
             )
         return version
 
     def _migrate(self, connection: Connection) -> None:
-        """Bring an old ledger to the newest version, unless another process just did."""
+        """Migrate an old ledger to the newest version, unless another process just did."""
         if self.path is None:
             _lock(connection, "schema")
         if self._check_version(connection, create=False) < schema.VERSION:
@@ -185,14 +185,14 @@ class Store:
 
 
 def _server_engine(url: URL) -> Engine:
-    # READ COMMITTED: what a lock lets us wait for must be seen.
+    # READ COMMITTED, so that what another transaction wrote while we waited for a lock is seen.
     return create_engine(
         url, poolclass=NullPool, isolation_level="READ COMMITTED", hide_parameters=True
     )
 
 
 class _File(sqlite3.Connection):
-    """A connection that knows which file it opened, None if that is not certain."""
+    """A connection that knows which file it opened; None if that is not certain."""
 
     identity: tuple[int, int] | None = None
 
@@ -200,22 +200,22 @@ class _File(sqlite3.Connection):
 def _sqlite_engine(path: Path, *, create: bool) -> Engine:
     def connect() -> _File:
         before = _identity(path)
-        mode = "rwc" if create else "rw"  # a lost file must not come back empty
+        mode = "rwc" if create else "rw"  # a lost file must not be created again, empty
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode={mode}",
             uri=True,
             timeout=_PATIENCE,
             isolation_level=None,
-            check_same_thread=False,  # one at a time, but not always the same one
+            check_same_thread=False,  # threads use it one at a time
             factory=_File,
         )
         try:
-            # FULL leaves it to the directory whether the journal is gone: it may undo a commit.
+            # FULL does not sync the directory: a journal that reappears would undo a commit.
             connection.execute("PRAGMA synchronous=EXTRA")
             connection.execute("PRAGMA fullfsync=ON")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.identity = before if before == _identity(path) else None
-        except BaseException:  # another process has locked the file, or it is no database
+        except BaseException:  # for example, the file is locked, or it is not a database
             connection.close()
             raise
         return connection
@@ -223,7 +223,7 @@ def _sqlite_engine(path: Path, *, create: bool) -> Engine:
     def check(connection: _File, *_: object) -> None:
         now = _identity(path)
         if now is None or connection.identity != now:
-            raise DisconnectionError  # the path names another file by now: that one is opened
+            raise DisconnectionError  # the path names another file now, which is opened instead
 
     start = partial(create_engine, "sqlite://", creator=connect, hide_parameters=True)
     if create:
@@ -236,24 +236,25 @@ def _sqlite_engine(path: Path, *, create: bool) -> Engine:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Tell files of one name apart. One that is open keeps its number, even when deleted."""
+    """Return numbers that tell files of one name apart; an open file keeps them when deleted."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _close(engines: dict[_Key, Engine]) -> None:
-    """Close what this process opened.
+    """Close the engines that this process opened.
 
-    SQLite forbids a forked process to close what it inherits, and freeing it would close it: it
-    gets a reference that is never given back, so that it outlives even the interpreter.
+    SQLite forbids a forked process to close a connection that it inherits, and freeing the
+    connection would close it. It gets one more reference that is never released, so that it
+    outlives even the interpreter.
     """
     for key in list(engines):
         engine = engines.pop(key, None)
         if engine is None:
-            continue  # another thread closes it
+            continue  # another thread is closing it
         if key[1] == os.getpid():
             engine.pool.dispose()
         else:
@@ -261,7 +262,7 @@ def _close(engines: dict[_Key, Engine]) -> None:
 
 
 def _lock(connection: Connection, what: str) -> None:
-    """Wait for the right to write. Needs no privilege to update, unlike a lock on a row."""
+    """Wait for an advisory lock, which needs no UPDATE privilege, unlike a lock on a row."""
     key = int(digest("lock", what)[:15], 16)
     connection.exec_driver_sql(
         "SET LOCAL synchronous_commit TO on; "
@@ -276,7 +277,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _read(place: object) -> URL:
-    """Return the URL of a path, or the one that was given."""
+    """Return the URL of a place, which is a path or a URL."""
     if not isinstance(place, str | os.PathLike):
         raise ArgumentTypeError.must_be("place", "a path or a URL", got=type(place).__name__)
     text = os.fspath(place)
@@ -291,5 +292,5 @@ def _read(place: object) -> URL:
             raise ArgumentError.must_be("place", "a path, or the URL of a PostgreSQL database")
         text = url.database or ""
     if text in ("", ":memory:"):
-        raise ArgumentError.must_be("place", "on disk: a budget in memory is forgotten")
+        raise ArgumentError.must_be("place", "on disk, because a budget in memory is forgotten")
     return URL.create("sqlite", database=str(Path(text).absolute()))

@@ -1,8 +1,9 @@
 """The (ε, δ) guarantee of a bounded Gaussian, and the smallest scale that gives it.
 
 On an interval `delta_upper_bound` covers all positions of a pair with cells, bounds δ on each cell
-and halves those that matter, until the bound is within `_TIGHT` of a pair that exists. On a box it
-is the least of three bounds: δ = 0 from the pure epsilon on, the Gaussian of μ-GDP, and ρ-zCDP.
+and divides the cells with the largest bounds, until these are within `_TIGHT` of the δ of an actual
+pair. On a box it is the smallest of three bounds: δ = 0 from the pure epsilon on, the Gaussian of
+μ-GDP, and ρ-zCDP.
 
 Proof: docs/proofs/approximate.md; the bounds on μ and ρ: docs/proofs/concentrated.md.
 """
@@ -18,7 +19,7 @@ from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import divergence
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 __all__ = [
@@ -31,9 +32,9 @@ __all__ = [
 ]
 
 SMALLEST_DELTA = 1e-300
-"""Added to every δ that is not exactly zero: it covers underflow."""
+"""Added to every δ that is not exactly zero, to cover underflow."""
 
-_TIGHT = 1e-3  # relative: cells this close to the best pair are left alone
+_TIGHT = 1e-3  # relative: cells this close to the worst pair found are not divided
 _FIRST, _PARTS, _ROUNDS, _MOST_CELLS = 24, 4, 16, 1 << 14
 _CLOSE = 1e-7  # relative: where searches stop
 
@@ -57,7 +58,7 @@ def sigma_for_delta(
 ) -> Floats:
     """Return the smallest multiple of `shape` whose δ at `epsilon` is at most `delta`.
 
-    It is never above the analytic Gaussian's, nor above that of pure `epsilon`.
+    It is at most the sigma of the analytic Gaussian, and at most that of pure `epsilon`.
 
     Examples
     --------
@@ -74,12 +75,12 @@ def sigma_for_delta(
 
     top = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, delta)
     if widths.size > 1:
-        top = _least(without_pure, delta, _enough(without_pure, delta, top))
+        top = _smallest_scale(without_pure, delta, _enough(without_pure, delta, top))
     if epsilon > 0:
         pure = smallest_sigma(widths, reach, shape, epsilon)[0]
         top = min(top, float((pure / shape).max()))
     top = _enough(bound, delta, top)
-    return (_least(bound, delta, top) if widths.size == 1 else top) * shape
+    return (_smallest_scale(bound, delta, top) if widths.size == 1 else top) * shape
 
 
 def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], float]:
@@ -99,7 +100,7 @@ def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], f
 
 
 def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
-    """Bound δ on a box by what μ-GDP and ρ-zCDP leave."""
+    """Bound δ on a box by the smaller of the bounds from μ-GDP and ρ-zCDP."""
     dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
     return min(dominating, rho_delta(concentrated.rho_upper_bound(widths, reach, sigma), epsilon))
 
@@ -107,31 +108,31 @@ def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: fl
 def interval_delta(
     width: float, change: float, sigma: float, epsilon: float, dominating: float = 1.0
 ) -> float:
-    """Bound δ on an interval from above; `dominating` is a bound known already.
+    """Bound δ on an interval from above; `dominating` is a bound that is already known.
 
-    Whatever the search does, the result covers every cell it ever set aside.
+    The result covers every cell, including those that the search stopped dividing.
     """
     u, gamma = width / sigma, change / sigma
     edges = np.linspace(0.0, (width - change) / sigma, _FIRST + 1)
     slope = divergence.mean_slope(u, gamma, edges)
-    found = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope).max())
+    attained = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope).max())
     low, high, slope_high = edges[:-1], edges[1:], slope[1:]
     settled = 0.0
     for _ in range(_ROUNDS):
-        if dominating <= found * (1 + _TIGHT):
+        if dominating <= attained * (1 + _TIGHT):
             return dominating
         bound = divergence.delta_of_cells(u, gamma, epsilon, low, slope_high)
-        open_ = bound > found * (1 + _TIGHT)
+        open_ = bound > attained * (1 + _TIGHT)
         settled = max(settled, float(bound[~open_].max(initial=0.0)))
         if not open_.any() or open_.sum() > _MOST_CELLS:
             break
-        share = np.arange(_PARTS + 1) / _PARTS
-        edges = low[open_, None] + (high - low)[open_, None] * share
+        fractions = np.arange(_PARTS + 1) / _PARTS
+        edges = low[open_, None] + (high - low)[open_, None] * fractions
         edges[:, -1] = high[open_]
         slope = divergence.mean_slope(u, gamma, edges.ravel()).reshape(edges.shape)
         inner, at = edges[:, 1:-1].ravel(), slope[:, 1:-1].ravel()
         pairs = divergence.delta_of_cells(u, gamma, epsilon, inner, at)
-        found = max(found, float(pairs.max()))
+        attained = max(attained, float(pairs.max()))
         low, high, slope_high = edges[:, :-1].ravel(), edges[:, 1:].ravel(), slope[:, 1:].ravel()
     remaining = float(bound[open_].max(initial=0.0))
     return min(dominating, max(settled, remaining) + SMALLEST_DELTA)
@@ -153,7 +154,7 @@ def rho_delta(rho: float, epsilon: float) -> float:
         return rest * (alpha * rho - epsilon) + rest * math.log1p(-1 / alpha) - math.log(alpha)
 
     low, high = math.log(1e-6), math.log(2 + 2 * epsilon / rho)
-    for _ in range(60):  # one valley in ln(α - 1); any α is valid, the best is close enough
+    for _ in range(60):  # unimodal in ln(α - 1); any α is valid, so it need not be the best one
         left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
         if log_delta(1 + math.exp(left)) < log_delta(1 + math.exp(right)):
             high = right
@@ -166,23 +167,23 @@ def rho_delta(rho: float, epsilon: float) -> float:
 
 
 def _enough(bound: Callable[[float], float], delta: float, start: float) -> float:
-    """Return an argument near `start` whose bound is at most `delta`; only rounding is repaired."""
-    most = start * 2.0**192  # far beyond rounding
+    """Return a scale whose bound is at most `delta`: `start`, increased to cover rounding."""
+    most = start * 2.0**192  # much more than rounding needs
     try:
-        return repaired(start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most)
+        return next_admissible(start, lambda scale: bound(scale) <= delta, step=2.0**-50, most=most)
     except CertificateError:
         sentence = "delta is too small for a sensitivity this small; increase delta."
         raise ArgumentError(sentence, argument="delta") from None
 
 
-def _least(bound: Callable[[float], float], delta: float, top: float) -> float:
-    """Return about the smallest argument where `bound` is at most `delta`, as it is at `top`.
+def _smallest_scale(bound: Callable[[float], float], delta: float, top: float) -> float:
+    """Return about the smallest scale whose bound is at most `delta`, as that of `top` is.
 
-    Only arguments whose bound was evaluated and found small enough are returned.
+    The bound of the scale returned has been evaluated, and is at most `delta`.
     """
     target = math.sqrt(delta)
     low, excess_low = top, 0.0
-    for _ in range(1100):  # halve until too little
+    for _ in range(1100):  # halve until the scale is too small
         low /= 2
         excess_low = math.sqrt(bound(low)) - target
         if excess_low > 0:
@@ -192,9 +193,9 @@ def _least(bound: Callable[[float], float], delta: float, top: float) -> float:
     for step in range(80):
         if top - low <= _CLOSE * top:
             break
-        share = excess_low / (excess_low - excess_top) if excess_low > excess_top else 0.5
-        share = 0.5 if step % 3 == 2 else min(1 - 1e-3, max(1e-3, share))
-        middle = low + (top - low) * share
+        fraction = excess_low / (excess_low - excess_top) if excess_low > excess_top else 0.5
+        fraction = 0.5 if step % 3 == 2 else min(1 - 1e-3, max(1e-3, fraction))
+        middle = low + (top - low) * fraction
         excess = math.sqrt(bound(middle)) - target
         if excess <= 0:
             top, excess_top, excess_low = middle, excess, excess_low / 2

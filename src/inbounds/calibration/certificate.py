@@ -1,14 +1,14 @@
 """Evidence that epsilon(sigma) stays below a bound, evaluated in ball arithmetic.
 
-The evidence is a point c and a multiplier ν. Concavity and weak duality turn *any* such pair into
-an upper bound on epsilon, so nothing about how they were found needs to be trusted:
+The evidence is a point c and a multiplier ν. By concavity and weak duality, *any* point and any
+multiplier give an upper bound on epsilon, so the search that found them need not be trusted:
 
     order 2:     ε <= Σ [g(cᵢ) - g'(cᵢ)cᵢ + max over 0 <= x <= κᵢ of (g'(cᵢ)x - νx²/2)] + νD²/2
     order 1:     ε <= Σ [g(cᵢ) - g'(cᵢ)cᵢ + κᵢ max(0, g'(cᵢ) - ν)] + νD
     caps alone:  ε  = Σ g(κᵢ)
 
-`certify` evaluates this with the closed form of g; `Certificate.check` evaluates it again from the
-definition of g, by rigorous quadrature, reading nothing but the certificate's own fields.
+`certify` evaluates this with the closed form of g. `Certificate.check` evaluates it again from the
+definition of g, by rigorous quadrature, and reads only the certificate's own fields.
 
 Proofs: docs/proofs/box.md; for Laplace noise docs/proofs/laplace.md.
 """
@@ -41,7 +41,7 @@ _ORDERS: tuple[object, ...] = (1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Coordinates that are alike, how many there are, and the point c where they are bounded."""
+    """Equal coordinates, their number, and the coordinate `change` of the point c."""
 
     count: int
     lower: float
@@ -53,7 +53,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate(Printed):
-    """A proof, in numbers, that the mechanism's pure epsilon is at most `epsilon`.
+    """Numbers from which anyone can prove that a mechanism's pure epsilon is at most `epsilon`.
+
+    A mechanism's ``certificate()`` method returns it; `from_json` reads it from another program.
 
     Attributes
     ----------
@@ -62,13 +64,28 @@ class Certificate(Printed):
     epsilon
         The proved upper bound, rounded up to a double.
     precision
-        Bits of working precision at which it was evaluated.
+        The working precision of the evaluation, in bits.
     order, radius
-        The norm that joins the coordinates (None: no norm) and its bound.
+        The order of the norm that bounds a change, and the bound; both None if there is no norm.
     multiplier
         The dual variable ν.
     rows
         The box, the scales, the caps and the point c, all exact doubles.
+
+    See Also
+    --------
+    BoundedGaussian, BoundedLaplace : the mechanisms that have certificates.
+
+    Notes
+    -----
+    Let gᵢ(c) be the largest log-ratio of the output's densities for two values that differ by c in
+    coordinate i. A change x is bounded by caps, 0 ≤ xᵢ ≤ κᵢ, and for an l2 norm by Σxᵢ² ≤ D². For
+    every point c and every ν > 0,
+
+        ε ≤ Σ [gᵢ(cᵢ) - gᵢ'(cᵢ)cᵢ + max over 0 ≤ x ≤ κᵢ of (gᵢ'(cᵢ)x - νx²/2)] + νD²/2.
+
+    The formulas for an l1 norm and for caps alone are similar. The proofs are in docs/proofs/box.md
+    and docs/proofs/laplace.md.
 
     Examples
     --------
@@ -89,16 +106,19 @@ class Certificate(Printed):
     rows: tuple[Row, ...]
 
     def check(self) -> Self:
-        """Prove the bound again from the definition of the mechanism, or raise.
+        """Prove the bound again from the definition of the mechanism.
+
+        It takes a few milliseconds per row.
 
         Returns
         -------
-        The certificate itself, now checked.
+        Certificate
+            The certificate itself.
 
         Raises
         ------
         CertificateError
-            If the evidence does not prove `epsilon`. Costs milliseconds a row.
+            If the evidence does not prove `epsilon`.
         """
         self._check_fields()
         terms = BY_NAME[self.law].loss_by_quadrature
@@ -110,22 +130,28 @@ class Certificate(Printed):
         return self
 
     def _check_fields(self) -> None:
-        """Refuse what is not evidence at all, since a certificate may come from anybody."""
+        """Refuse fields that are not valid, because a certificate may come from anybody."""
         sound = self.law in tuple(BY_NAME) and type(self.epsilon) in (int, float)
         sound = sound and bool(self.rows) and _is_real(self.multiplier)
         if self.order is not None:
             sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
             sound = sound and _is_positive(self.radius) and _is_positive(self.multiplier)
         if not sound or not all(_is_sound(row) for row in self.rows):
-            raise CertificateError("the certificate holds numbers that cannot be evidence.")
+            raise CertificateError("the certificate has fields that are not valid.")
 
     def to_json(self) -> str:
-        """Write the certificate so that another program can check it."""
+        """Return the certificate as JSON, so that another program can check it."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read what `to_json` wrote, every number a double. Nothing is believed before `check`."""
+        """Read a certificate that `to_json` wrote. It proves nothing until `check` is called.
+
+        Raises
+        ------
+        ArgumentError
+            If `text` is not a certificate.
+        """
         try:
             fields: dict[str, Any] = _json.read(text)
             rows = tuple(Row(**row) for row in fields.pop("rows"))
@@ -134,7 +160,7 @@ class Certificate(Printed):
             raise ArgumentError.must_be("text", "a certificate written by to_json") from None
 
     def _dimension(self) -> int:
-        return sum(row.count for row in self.rows if _is_real(row.count))  # may be anything yet
+        return sum(row.count for row in self.rows if _is_real(row.count))  # may be unchecked
 
     def _table(self) -> Table:
         norm = (
@@ -155,10 +181,10 @@ class Certificate(Printed):
 
 
 def _is_real(number: object) -> bool:
-    """Tell whether it is a finite double, or an integer that is one exactly."""
+    """Tell whether it is a finite double, or an integer that a double represents exactly."""
     if not isinstance(number, int | float) or isinstance(number, bool):
         return False
-    return -_LARGEST <= number <= _LARGEST and float(number) == number  # false for NaN, too
+    return -_LARGEST <= number <= _LARGEST and float(number) == number  # false for NaN
 
 
 def _is_positive(number: object) -> bool:
@@ -166,7 +192,7 @@ def _is_positive(number: object) -> bool:
 
 
 def _is_sound(row: Row) -> bool:
-    """Tell whether a row is a box, a scale, a cap and a change that fits."""
+    """Tell whether a row has a valid interval, scale and cap, and a change that fits in it."""
     if not all(map(_is_real, (row.lower, row.upper, row.change))):
         return False
     if not (type(row.count) is int and row.count > 0 and _is_positive(row.scale)):
@@ -188,14 +214,14 @@ def certify(
     change: Floats,
     multiplier: float,
 ) -> Certificate:
-    """Bound epsilon in ball arithmetic at the very doubles in use.
+    """Bound epsilon in ball arithmetic at exactly the doubles that the mechanism uses.
 
-    `caps` are the stated ones, infinite where there is none; `change` is any point c.
+    `caps` are the stated ones, infinite where none is stated. `change` is any point c.
     """
     rows = _rows(lower, upper, scale, caps, change)
     stated_radius = None if order is None else float(radius)
     precision, epsilon = _bound(rows, order, stated_radius, multiplier, noise.loss_and_slope)
-    epsilon = nextafter(epsilon, inf)  # room for the wider ball of another way to prove it
+    epsilon = nextafter(epsilon, inf)  # the quadrature of `check` may have a wider ball
     return Certificate(noise.name, epsilon, precision, order, stated_radius, multiplier, rows)
 
 
@@ -207,8 +233,8 @@ def _rows(
     first = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
     count = np.diff(np.append(first, lower.size)).tolist()
     return tuple(
-        Row(many, a, b, scale, None if np.isinf(cap) else cap, c)
-        for many, (a, b, scale, cap, c) in zip(count, keys[:, first].T.tolist(), strict=True)
+        Row(repeats, a, b, scale, None if np.isinf(cap) else cap, c)
+        for repeats, (a, b, scale, cap, c) in zip(count, keys[:, first].T.tolist(), strict=True)
     )
 
 
@@ -219,7 +245,7 @@ def _bound(
     multiplier: float,
     terms: Terms,
 ) -> tuple[int, float]:
-    """Add up the bound, doubling the precision until the ball is narrower than a double."""
+    """Return the precision and the bound; precision doubles until the ball is narrow enough."""
     precision = 128
     while True:
         with ctx.workprec(precision):
@@ -232,7 +258,7 @@ def _bound(
             if total.rel_accuracy_bits() > 60 or precision >= _MOST_BITS:
                 if not total.is_finite():
                     raise CertificateError(
-                        "epsilon could not be bounded: the scale is too extreme."
+                        "epsilon could not be bounded, because the scale is too extreme."
                     )
                 return precision, ball.float_above(total)
         precision *= 2
@@ -251,7 +277,7 @@ def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
         best = cap * excess.max(arb(0))
     else:
         peak = slope / nu
-        best = slope * peak / 2  # without the cap: always an upper bound
+        best = slope * peak / 2  # the maximum without a cap, always an upper bound
         if not peak <= cap:
             best = best.min(slope * cap - nu * cap * cap / 2) if peak >= cap else best
     return loss - slope * change + best

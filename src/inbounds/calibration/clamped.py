@@ -1,10 +1,10 @@
-"""Privacy of Gaussian noise whose answers are moved to the bounds when they leave the box.
+"""Privacy of Gaussian noise whose outputs are moved to the nearest bound if they leave the box.
 
-On an interval the law is known exactly: with x = min(ε/γ - γ/2, u - γ) in units of sigma,
+On an interval the guarantee is known exactly: with x = min(ε/γ - γ/2, u - γ) in units of sigma,
 
     δ(ε) = Φ(-x) - e^ε Φ(-x-γ),      pure ε = ln Φ(γ-u)/Φ(-u)
 
-so clamping does help where the box is not much wider than the noise.
+so clamping improves privacy if the box is not much wider than the noise.
 
 Proof: docs/proofs/clamped.md.
 """
@@ -30,7 +30,7 @@ _NODES = _NODES + 0.5  # on [0, 1]
 def interval_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
     """Return delta at `epsilon`, rounded up.
 
-    It rises with the width and the change, so a slightly smaller sigma covers their rounding.
+    Delta increases with width/sigma and change/sigma, so a slightly smaller sigma covers rounding.
     """
     sides = (np.array([side]) for side in (width, change, sigma))
     if epsilon >= float(_losses(*sides).sum()) * (1 + _ROUNDING):
@@ -44,7 +44,7 @@ def interval_delta(width: float, change: float, sigma: float, epsilon: float) ->
             if abs(x) > 40:  # Φ(-40) is below every double
                 return _SMALLEST if x > 0 else 1.0
             far = budget.exp() * _above(x + shift)
-            delta = _above(x) - (far if far.is_finite() else 0)  # an upper bound without it too
+            delta = _above(x) - (far if far.is_finite() else 0)  # without it, an upper bound
             if delta.rel_accuracy_bits() > 50 or precision >= _MOST_BITS or delta < 2.0**-1000:
                 return min(1.0, max(0.0, ball.float_above(delta)))
         precision *= 2
@@ -55,11 +55,11 @@ def _above(x: arb) -> arb:
 
 
 def interval_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
-    """Return the least sigma that gives (epsilon, delta)."""
+    """Return the smallest sigma that gives (epsilon, delta)."""
     reach = Reach(np.array([change]), None, np.inf)
 
     def enough(sigma: float) -> bool:
-        if delta == 0:  # by the very number that will be reported
+        if delta == 0:  # compare the number that the mechanism will report
             return pure_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
         return interval_delta(width, change, sigma, epsilon) <= delta
 
@@ -67,9 +67,9 @@ def interval_sigma(width: float, change: float, epsilon: float, delta: float) ->
 
 
 def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
-    """Bound the pure epsilon: exact on an interval and for bounds per coordinate.
+    """Bound the pure epsilon from above; exactly, if coordinates are bounded one by one.
 
-    With a norm, the sum of concave losses is bounded by its tangent at one change inside it.
+    With a norm, the sum of concave losses is bounded by its tangent at one change.
     """
     most = float(_losses(widths, reach.caps, sigma).sum())
     if reach.order is not None:
@@ -83,7 +83,7 @@ def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
 
 
 def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
-    """Return ln Φ(γ-u)/Φ(-u): the integral of its slope where γ is small."""
+    """Return ln Φ(γ-u)/Φ(-u), for small γ as the integral of its slope."""
     u, shift, rest = widths / sigma, change / sigma, (widths - change) / sigma
     short = np.minimum(shift, 0.5)
     small = short * sum(
@@ -94,6 +94,6 @@ def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
 
 
 def _slopes(rest: Floats) -> Floats:
-    """Return φ(r)/Φ(-r), by the scaled function that does not underflow."""
+    """Return φ(r)/Φ(-r), by a scaled function that does not underflow."""
     result: Floats = math.sqrt(2 / math.pi) / erfcx(rest / math.sqrt(2))
     return result

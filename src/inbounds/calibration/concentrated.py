@@ -1,7 +1,8 @@
 """Rényi, zero-concentrated and Gaussian privacy of a bounded Gaussian, bounded from above.
 
-Truncation only helps: each guarantee is at most that of the plain Gaussian. What it helps is the
-variance v <= 1 (in units of sigma²) that a law centred in the middle keeps, so ρ <= Σ c² v / 2σ².
+Truncation only improves privacy: each guarantee is at most that of the plain Gaussian. The
+improvement is the variance v <= 1, in units of sigma², of the truncated distribution centred in the
+middle: ρ <= Σ c² v / 2σ².
 
 Proof: docs/proofs/concentrated.md.
 """
@@ -16,21 +17,21 @@ from inbounds._types import Floats
 from inbounds.calibration.exact import pure_loss
 from inbounds.numerics import divergence
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
 _QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(12))
 _NODES = _NODES + 0.5  # on [0, 1]
-_OUTSIDE = 2.0 ** np.arange(21)  # natural lengths below the interval; then the variance is 1/x²
-_WIDEST = 200.0  # in units of sigma: beyond, the simple bounds are used alone
+_OUTSIDE = 2.0 ** np.arange(21)  # natural lengths below the interval; further, variance is 1/x²
+_WIDEST = 200.0  # in units of sigma: for larger widths only the simple bounds are used
 _POINTS = 9
 _TINY = 1e-300  # covers underflow
-_MOST_KINDS = 64  # of coordinates, each with a search of its own
+_MOST_DISTINCT = 64  # coordinates, as each needs a search
 
 
 def mu_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
-    """Return μ such that the release is μ-GDP: the largest ‖c/σ‖ of an allowed change.
+    """Return μ for which the release is μ-GDP: the largest ‖c/σ‖ of an allowed change.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def mu_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
 
 
 def rho_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
-    """Return ρ such that the release is ρ-zCDP: its Rényi divergences are at most αρ, all α > 1.
+    """Return ρ for which the release is ρ-zCDP: the Rényi divergence is at most αρ for all α > 1.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Fl
             slope = min(-2.0, max(-4.0, (error - before[1]) / (here[0] - before[0])))
         before = here
         scale *= math.exp(-(error + 2e-13) / slope)
-    return repaired(scale, lambda scale: bound(scale) <= rho, step=1e-13) * shape
+    return next_admissible(scale, lambda scale: bound(scale) <= rho, step=1e-13) * shape
 
 
 def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float) -> float:
@@ -98,12 +99,12 @@ def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float)
     bound = min(pure, alpha * rho_upper_bound(widths, reach, sigma) * (1 + ROUNDING))
     if reach.order is not None:
         return bound
-    kinds, count = np.unique(np.stack([widths, reach.caps, sigma]), axis=1, return_counts=True)
-    if count.size > _MOST_KINDS:
+    distinct, counts = np.unique(np.stack([widths, reach.caps, sigma]), axis=1, return_counts=True)
+    if counts.size > _MOST_DISTINCT:
         return bound
     total = math.fsum(
-        many * interval_renyi(width, change, scale, alpha)
-        for many, (width, change, scale) in zip(count.tolist(), kinds.T.tolist(), strict=True)
+        count * interval_renyi(width, change, scale, alpha)
+        for count, (width, change, scale) in zip(counts.tolist(), distinct.T.tolist(), strict=True)
     )
     return min(bound, total * (1 + ROUNDING))
 
@@ -111,8 +112,8 @@ def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float)
 def interval_renyi(width: float, change: float, sigma: float, alpha: float) -> float:
     """Bound the Rényi divergence of one interval from above; `change` is at most `width`.
 
-    The divergence has one peak in the position s, and its logarithm moves at most `steepness` as
-    fast as s. So a bracket of the peak, found by comparing values, bounds it.
+    The divergence has one peak in the position s, and its logarithm changes by at most `steepness`
+    per unit of s. So a bracket of the peak, found by comparing values, gives a bound.
     """
     u, gamma = width / sigma, change / sigma
     spread = min(1.0, u / math.sqrt(12)) * (1 + ROUNDING)
@@ -137,7 +138,7 @@ def interval_renyi(width: float, change: float, sigma: float, alpha: float) -> f
 
 
 def _renyi(u: float, gamma: float, alpha: float, s: Floats, natural: float) -> Floats:
-    """Return D_α(p_s ‖ p_{s+γ}): h'' against a tent with feet s + γ and t = s - (α-1)γ."""
+    """Return D_α(p_s ‖ p_{s+γ}): the integral of h'' times a tent from s - (α-1)γ to s + γ."""
     near = _integral(u, s + gamma, s, natural, lambda below: below)
     if alpha == 1:
         return near
@@ -172,7 +173,7 @@ def _integral(
 
 
 def _middle_variance(widths: Floats, sigma: Floats) -> Floats:
-    """Return v: the variance, in units of σ², of the law centred in the middle."""
+    """Return v, the variance in units of σ² of the distribution centred in the middle."""
     half = widths / sigma / 2
     small, square = half < 1, np.minimum(half, 1.0) ** 2
     upper, lower = np.zeros_like(half), np.zeros_like(half)
@@ -186,28 +187,29 @@ def _middle_variance(widths: Floats, sigma: Floats) -> Floats:
 
 
 def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats) -> float:
-    """Bound Σ weight c²/σ² over the reach: linear in c², so any multiplier ν gives a bound.
+    """Bound Σ weight c²/σ² over the reach. It is linear in c², so any multiplier ν gives a bound.
 
-    For an l1 norm c² is at most cap·c, and Σc² at most radius·(largest cap): the least counts.
+    For an l1 norm, c² is at most cap·c, and Σc² at most radius·(largest cap); the smallest of these
+    bounds is used.
     """
     unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
     caps, scale = reach.caps / unit, sigma / unit
-    each = weight / scale / scale
-    whole = float(np.sum(each * caps * caps))
+    weights = weight / scale / scale
+    total = float(np.sum(weights * caps * caps))
     if reach.order is None:
-        return whole * (1 + ROUNDING) + _TINY
+        return total * (1 + ROUNDING) + _TINY
     radius = reach.radius / unit
     if reach.order == 1:
-        linear = _knapsack(each * caps, caps, radius)
-        whole = min(whole, linear)
+        linear = _knapsack(weights * caps, caps, radius)
+        total = min(total, linear)
         square = radius * min(radius, float(caps.max()))
     else:
         square = radius * radius
-    return min(whole, _knapsack(each, caps * caps, square)) * (1 + ROUNDING) + _TINY
+    return min(total, _knapsack(weights, caps * caps, square)) * (1 + ROUNDING) + _TINY
 
 
 def _knapsack(value: Floats, most: Floats, total: float) -> float:
-    """Bound Σ value·x over 0 <= x <= most, Σx <= total, by weak duality: any ν would do."""
+    """Bound Σ value·x over 0 <= x <= most, Σx <= total by weak duality, valid for every ν."""
     order = np.argsort(-value)
     last = int(np.searchsorted(np.cumsum(most[order]), total))
     nu = float(value[order[min(last, value.size - 1)]])

@@ -28,17 +28,17 @@ from inbounds.calibration.waterfill import (
 from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
-_REPRESENTATIVES = 1 << 11  # of a large problem, for a first guess
+_REPRESENTATIVES = 1 << 11  # coordinates that stand for a large problem in the first guess
 _STEPS = 60
-_AIM, _ACCEPT = 6e-15, 3e-14  # relative distance below the request: where to go, where to stop
+_AIM, _ACCEPT = 6e-15, 3e-14  # relative distances below the request: the target, and when to stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PureLoss:
-    """Epsilon is at most `epsilon`, as the change of each coordinate and the multiplier show."""
+    """An upper bound on epsilon, with the worst change and the multiplier that prove it."""
 
     epsilon: float
     change: Floats
@@ -46,12 +46,12 @@ class PureLoss:
 
 
 def pure_loss(widths: Floats, reach: Reach, sigma: Floats) -> PureLoss:
-    """Bound the pure epsilon of noise `sigma` from above, to within rounding."""
+    """Return a bound on the pure epsilon at `sigma`, above the exact value by rounding only."""
     if widths.size == 1:
         width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
         return PureLoss(interval_epsilon(width, change, scale), reach.caps, 0.0)
     problem = _Problem.of(widths, reach, sigma)
-    return problem.spread(problem.evaluate(1.0))
+    return problem.expand(problem.evaluate(1.0))
 
 
 def smallest_sigma(
@@ -63,12 +63,12 @@ def smallest_sigma(
         width, change = float(widths[0]) / unit, float(reach.caps[0]) / unit
         sigma = np.array([interval_sigma(width, change, epsilon) * unit])
         if not 0 < sigma[0] < math.inf:
-            requirement = "leave sigma within doubles"
+            requirement = "give a sigma that a double can represent"
             raise ArgumentError.must("epsilon", requirement, got=f"epsilon={epsilon!r}")
         return sigma, pure_loss(widths, reach, sigma)
     problem = _Problem.of(widths, reach, shape)
-    found = problem.smallest_scale(epsilon)
-    return found.scale * shape, problem.spread(found)
+    smallest = problem.smallest_scale(epsilon)
+    return smallest.scale * shape, problem.expand(smallest)
 
 
 def interval_epsilon(width: float, change: float, sigma: float) -> float:
@@ -80,7 +80,7 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
     """Return the smallest sigma for one interval; `change` is at most `width`."""
     rest = width - change
     sigma = width * math.sqrt(_variance_guess(change / width, epsilon))
-    step = slope_before = bend = 0.0  # the bend of (ln sigma, ln epsilon), from the last two slopes
+    step = slope_before = bend = 0.0  # bend: the second derivative, from the last two slopes
     for _ in range(_STEPS):
         loss, steepness = partition.loss_and_steepness(width / sigma, change / sigma, rest / sigma)
         bound = _rounded_up(loss)
@@ -93,14 +93,14 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
         newton = -(error + _AIM) / slope
         step, slope_before = newton - bend / slope * newton * newton / 2, slope
         sigma *= math.exp(step)
-    return repaired(
+    return next_admissible(
         sigma, lambda sigma: interval_epsilon(width, change, sigma) <= epsilon, step=2.0**-51
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Evaluation:
-    """What is known of one scale: epsilon is at most `epsilon`; `slope` is d ln ε / d ln σ."""
+    """The bound `epsilon` at one scale; `slope` is d ln ε / d ln σ."""
 
     scale: float
     epsilon: float
@@ -112,8 +112,8 @@ class _Evaluation:
 class _Problem:
     """A box, what a neighbour may change, and the relative noise `shape` of each coordinate.
 
-    Coordinates that are alike are kept once, with their number: a million equal widths cost what
-    one costs. `sketch` is a small problem close to a large one, for first guesses only.
+    Equal coordinates are kept once, with their number, so that a million equal widths take no more
+    time than one. `sketch` is a small problem close to a large one, used for first guesses only.
     """
 
     coordinates: Coordinates
@@ -123,7 +123,7 @@ class _Problem:
 
     @classmethod
     def of(cls, widths: Floats, reach: Reach, shape: Floats) -> _Problem:
-        """Group coordinates that are alike and, beyond a few thousand groups, sketch them."""
+        """Group equal coordinates; if there are more than a few thousand groups, sketch them."""
         order = np.argsort(widths, kind="stable")
         keys = np.stack([widths, reach.caps, shape])
         if not np.diff(widths[order]).all():
@@ -138,9 +138,9 @@ class _Problem:
         coordinates = Coordinates(width, cap, count, reach.order, reach.radius)
         return cls(coordinates, scale, group, _sketch(coordinates, scale))
 
-    def spread(self, found: _Evaluation) -> PureLoss:
-        """Tell of each original coordinate what was found for its group."""
-        return PureLoss(found.epsilon, found.worst.change[self.group], found.worst.multiplier)
+    def expand(self, at: _Evaluation) -> PureLoss:
+        """Return the loss with one change per original coordinate, in place of one per group."""
+        return PureLoss(at.epsilon, at.worst.change[self.group], at.worst.multiplier)
 
     def evaluate(self, scale: float) -> _Evaluation:
         """Bound epsilon from above at sigma = scale * shape."""
@@ -164,8 +164,8 @@ class _Problem:
     def _evaluate_one(self, scale: float) -> _Evaluation:
         worst = worst_change(self.coordinates, scale * self.shape)
         width, change = float(self.coordinates.width[0]), float(worst.change[0])
-        each = interval_epsilon(width, change, scale * float(self.shape[0]))
-        total = math.nextafter(float(self.coordinates.count[0]) * each, math.inf)
+        single = interval_epsilon(width, change, scale * float(self.shape[0]))
+        total = math.nextafter(float(self.coordinates.count[0]) * single, math.inf)
         return _Evaluation(scale, total, -2.0, worst)
 
     def smallest_scale(self, epsilon: float) -> _Evaluation:
@@ -174,69 +174,70 @@ class _Problem:
             return self._smallest_of_one(epsilon)
         scale = self._first_guess(epsilon)
         for _ in range(_STEPS):
-            found = self.evaluate(scale)
-            error = math.log(found.epsilon / epsilon) if found.epsilon < math.inf else 700.0
-            if found.epsilon <= epsilon and error >= -_ACCEPT:
-                return found
-            scale *= math.exp(min(50.0, max(-50.0, -(error + _AIM) / found.slope)))
-        return self._repaired(scale, epsilon, 1e-13)  # rounding noise won
+            at = self.evaluate(scale)
+            error = math.log(at.epsilon / epsilon) if at.epsilon < math.inf else 700.0
+            if at.epsilon <= epsilon and error >= -_ACCEPT:
+                return at
+            scale *= math.exp(min(50.0, max(-50.0, -(error + _AIM) / at.slope)))
+        return self._increased(scale, epsilon, 1e-13)  # rounding errors exceed _ACCEPT
 
     def _smallest_of_one(self, epsilon: float) -> _Evaluation:
-        at = self.coordinates
-        change = float(worst_change(at, self.shape).change[0])
-        sigma = interval_sigma(float(at.width[0]), change, epsilon / float(at.count[0]))
-        return self._repaired(sigma / float(self.shape[0]), epsilon, 2.0**-52)
+        group = self.coordinates
+        change = float(worst_change(group, self.shape).change[0])
+        sigma = interval_sigma(float(group.width[0]), change, epsilon / float(group.count[0]))
+        return self._increased(sigma / float(self.shape[0]), epsilon, 2.0**-52)
 
-    def _repaired(self, scale: float, epsilon: float, step: float) -> _Evaluation:
+    def _increased(self, scale: float, epsilon: float, step: float) -> _Evaluation:
         evaluate = lru_cache(maxsize=1)(self.evaluate)
-        scale = repaired(scale, lambda scale: evaluate(scale).epsilon <= epsilon, step=step)
+        scale = next_admissible(scale, lambda scale: evaluate(scale).epsilon <= epsilon, step=step)
         return evaluate(scale)
 
     def _first_guess(self, epsilon: float) -> float:
         if self.sketch is not None:
             return self.sketch.smallest_scale(epsilon).scale
-        at = self.coordinates
-        weight = at.width / self.shape**2
-        linear = float(at.count @ (at.cap * weight))
-        if at.order == 1:
-            linear = min(linear, at.radius * float(weight.max()))
-        elif at.order == 2:
-            linear = min(linear, at.radius * math.sqrt(float(at.count @ weight**2)))
+        groups = self.coordinates
+        weight = groups.width / self.shape**2
+        linear = float(groups.count @ (groups.cap * weight))
+        if groups.order == 1:
+            linear = min(linear, groups.radius * float(weight.max()))
+        elif groups.order == 2:
+            linear = min(linear, groups.radius * math.sqrt(float(groups.count @ weight**2)))
         return math.sqrt(0.7 * linear / epsilon)
 
 
 def split_by_width(widths: Floats, caps: Floats, epsilon: float) -> Floats:
-    """Return scales that share epsilon among coordinates bounded one by one.
+    """Return scales that split epsilon among coordinates bounded one by one.
 
-    In units of its width each coordinate gets a share in proportion to √K, K = d(1 - d/2), which
-    keeps the summed squared relative noise least when the noise is low (docs/proofs/box.md).
+    Each coordinate gets a fraction of epsilon in proportion to √K, K = d(1 - d/2), where d is its
+    cap in units of its width. For low noise this minimises the sum of squares of the noise relative
+    to the widths (docs/proofs/box.md).
     """
     change = caps / widths
     root = np.sqrt(change * (1 - change / 2))
-    share = epsilon * root / root.sum()
-    sigma = np.sqrt(0.7 * change / share)
+    part = epsilon * root / root.sum()
+    sigma = np.sqrt(0.7 * change / part)
     for i in blocks(widths.size):
         for _ in range(_STEPS):
             sizes = 1 / sigma[i], change[i] / sigma[i], (1 - change[i]) / sigma[i]
             loss, steepness = partition.losses(*sizes)
-            error = np.log(loss / share[i]) + ROUNDING
+            error = np.log(loss / part[i]) + ROUNDING
             sigma[i] *= np.exp((error + _AIM) / (2 + steepness / loss))
-            if np.abs(error).max() < 1e-9:  # the step just taken squares it
+            if np.abs(error).max() < 1e-9:  # the step just taken squares the error
                 break
     result: Floats = sigma * widths
     return result
 
 
-def _variance_guess(share: float, epsilon: float) -> float:
+def _variance_guess(change: float, epsilon: float) -> float:
     """Return σ² on [0, 1] within 4 %, from σ²ε ≈ c/2 + ½c(1-c)/(12σ²+1), a quadratic in σ²."""
-    load = share * (2 - share)
-    middle = epsilon - 6 * share
+    load = change * (2 - change)
+    middle = epsilon - 6 * change
     root = math.hypot(middle, math.sqrt(24 * epsilon * load))
     return load / (middle + root) if middle > 0 else (root - middle) / (24 * epsilon)
 
 
 def _sketch(coordinates: Coordinates, shape: Floats) -> _Problem | None:
-    """Let the mean of each run of neighbours (by width) stand for the run."""
+    """Return a problem in which the mean of each run of coordinates, by width, replaces the run."""
     size = coordinates.width.size
     if size <= 4 * _REPRESENTATIVES:
         return None
@@ -246,10 +247,10 @@ def _sketch(coordinates: Coordinates, shape: Floats) -> _Problem | None:
         np.add.reduceat(side * coordinates.count, runs) / count
         for side in (coordinates.width, coordinates.cap, shape)
     )
-    few = Coordinates(width, cap, count, coordinates.order, coordinates.radius)
-    return _Problem(few, scale, np.arange(_REPRESENTATIVES), None)
+    means = Coordinates(width, cap, count, coordinates.order, coordinates.radius)
+    return _Problem(means, scale, np.arange(_REPRESENTATIVES), None)
 
 
 def _rounded_up(total: float) -> float:
-    """Cover every rounding error of the sum; never report a loss of zero."""
+    """Return a positive number that covers every rounding error of the sum."""
     return math.nextafter(total * (1 + ROUNDING), math.inf)

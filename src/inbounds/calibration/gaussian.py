@@ -1,7 +1,8 @@
 """The plain Gaussian's (ε, δ) guarantee, evaluated in ball arithmetic (Balle and Wang, 2018).
 
-Two normal laws with variance one and means μ apart have δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ).
-A Gaussian with sensitivity Δ is private with σ = Δ/μ, clamped or not.
+Two normal distributions of variance one whose means differ by μ have
+δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ). Gaussian noise with σ = Δ/μ has this δ for a sensitivity of
+Δ, and at most this δ if it is clamped.
 
 Proof: docs/proofs/approximate.md.
 """
@@ -17,7 +18,7 @@ _SMALLEST = math.ulp(0.0)
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return the δ of two normal laws `mu` standard deviations apart, rounded up.
+    """Return the δ of two normal distributions `mu` standard deviations apart, rounded up.
 
     Examples
     --------
@@ -52,13 +53,13 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     guess, close = (low + high) / 2, 1e-12 * (1 - delta)
     for _ in range(200):
         mu = math.exp(guess)
-        found = gaussian_delta(mu, epsilon)
-        error = math.log(found / delta) if found > 1e-300 else -math.inf
-        low, high = (guess, high) if found <= delta else (low, guess)
+        reached = gaussian_delta(mu, epsilon)
+        error = math.log(reached / delta) if reached > 1e-300 else -math.inf
+        low, high = (guess, high) if reached <= delta else (low, guess)
         if -close <= error <= 0 or high - low < 1e-14:
             break
         distance = min(40.0, abs(epsilon / mu - mu / 2))
-        slope = mu * math.exp(-distance * distance / 2) / math.sqrt(2 * math.pi) / found
+        slope = mu * math.exp(-distance * distance / 2) / math.sqrt(2 * math.pi) / reached
         step = -(error + close / 4) / slope if slope > 0 else math.inf  # slope of ln δ in ln μ
         guess = guess + step if low < guess + step < high else (low + high) / 2
     return math.exp(low)

@@ -1,9 +1,9 @@
 """Privacy loss and scale of Laplace noise truncated to a box.
 
 In units of the scale b, with u = w/b, γ = c/b and r = u - γ, a change c of one coordinate costs at
-most ``g = γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u))``: concave in c, with slope between 2/b and 0. In
-many dimensions the worst change maximises the sum of losses, joined by an l1 norm; an l2 norm is
-read as the smallest l1 norm that contains it (√m·D, less where coordinates are bounded).
+most ``g = γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u))``, which is concave in c with a slope between 2/b
+and 0. In many dimensions the worst change maximises the sum of losses under an l1 norm. An l2 norm
+is replaced by the smallest l1 norm that contains it: √m·D, or less if coordinates have caps.
 
 Proof: docs/proofs/laplace.md.
 """
@@ -17,15 +17,15 @@ from scipy.optimize import brentq
 from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach
 
-_FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # beyond so many scales a bound is not felt
-_WIDEST = 2.0**20  # beyond, doubles cannot tell places near the upper bound apart
+_FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # a bound further away than _FAR scales has no effect
+_WIDEST = 2.0**20  # in wider intervals doubles cannot resolve places near the upper bound
 
 
 def as_l1(reach: Reach) -> Reach:
-    """Return the smallest set that is known to hold `reach` and is joined by an l1 norm at most."""
+    """Return a small reach that contains `reach` and has no norm but l1."""
     if reach.order != 2:
         return reach
     caps = np.minimum(reach.caps, reach.radius)
@@ -34,7 +34,7 @@ def as_l1(reach: Reach) -> Reach:
 
 
 def losses(widths: Floats, change: Floats, scale: Floats) -> Floats:
-    """Return g of each coordinate: no term is negative, so nothing cancels."""
+    """Return g of each coordinate. No term is negative, so nothing cancels."""
     shift, rest = change / scale, (widths - change) / scale
     extra = np.expm1(-shift) * np.expm1(-rest) / -np.expm1(-widths / scale)
     result: Floats = shift + np.log1p(extra)
@@ -49,13 +49,13 @@ def slopes(widths: Floats, change: Floats, scale: Floats) -> Floats:
 
 
 def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
-    """Bound epsilon for an l1 reach: exact but for rounding, which is covered."""
+    """Return a bound on epsilon for an l1 reach, above the exact value by rounding only."""
     if reach.order is None:
         epsilon = float(losses(widths, reach.caps, scale).sum())
         return PureLoss(epsilon * (1 + ROUNDING), reach.caps, 0.0)
     level = _level(widths, reach, scale)
     change = _changes(widths, reach.caps, scale, level)
-    level *= 1 + 2.0**-47  # else the rounding errors of many slopes would count as excess
+    level *= 1 + 2.0**-47  # so that rounding errors of many slopes do not count as excess
     slope = slopes(widths, change, scale)
     tangent = losses(widths, change, scale) - slope * change
     excess = reach.caps * np.maximum(slope - level, 0.0)
@@ -64,7 +64,7 @@ def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
 
 
 def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
-    """Return the slope at which the changes use up the radius: the steepest one, times e^-t."""
+    """Return the slope at which the changes use up the radius."""
     steepest = 2 / float(scale.min()) * (1 + 2.0**-50)
 
     def unused(t: float) -> float:
@@ -77,7 +77,7 @@ def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
 
 
 def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Floats:
-    """Return where each slope is `level`.
+    """Return the change at which each slope is `level`.
 
     With n = level·b, k = min(n, 2-n) and v = 1-e^-u, the shorter y of γ and r has x = e^y - 1 with
     k(1-v)x² + 2(1-kv)x = kv. No difference of nearly equal numbers is taken.
@@ -85,7 +85,7 @@ def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Float
     n, u = np.minimum(level * scale, 2.0), widths / scale
     k, v = np.minimum(n, 2 - n), -np.expm1(-u)
     half = (1 - k) + k * np.exp(-u)
-    with np.errstate(divide="ignore"):  # k = 1 and a width beyond e^-u: y = u/2
+    with np.errstate(divide="ignore"):  # if k = 1 and e^-u underflows, y = u/2
         x = k * v / (half + np.hypot(half, k * np.sqrt(v * np.exp(-u))))
     shorter = np.minimum(np.log1p(x), u / 2) * scale
     result: Floats = np.clip(np.where(n >= 1, shorter, widths - shorter), 0.0, caps)
@@ -93,9 +93,9 @@ def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Float
 
 
 def interval_delta(width: float, change: float, scale: float, epsilon: float) -> float:
-    """Bound delta at `epsilon` on an interval from above, within a percent.
+    """Bound delta at `epsilon` on an interval from above, within one percent.
 
-    A value at s is covered with those of its cell; cells that matter are halved.
+    Cells cover all positions of a value; those with the largest bounds are halved.
     """
     u, shift = width / scale, change / scale
     if u > _WIDEST:
@@ -105,9 +105,9 @@ def interval_delta(width: float, change: float, scale: float, epsilon: float) ->
     low, high = places[: max(1, places.size - 1)], places[-max(1, places.size - 1) :]
     settled = 0.0
     for _ in range(_ROUNDS):
-        found = float(_delta_of_cells(u, shift, epsilon, high, high).max())
+        attained = float(_delta_of_cells(u, shift, epsilon, high, high).max())
         bound = _delta_of_cells(u, shift, epsilon, low, high)
-        rest = bound > found * 1.005
+        rest = bound > attained * 1.005
         settled = max(settled, float(bound[~rest].max(initial=0.0)))
         if not rest.any():
             return min(1.0, settled)
@@ -117,11 +117,11 @@ def interval_delta(width: float, change: float, scale: float, epsilon: float) ->
 
 
 def _delta_of_cells(u: float, shift: float, epsilon: float, low: Floats, high: Floats) -> Floats:
-    """Return Q(high, M(low)): M is the largest log-ratio, which falls as s grows, and Q rises.
+    """Return Q(high, M(low)); the largest log-ratio M decreases in s, and Q increases in s.
 
     With a = M - ε and t = min(a/2, u-s), Q = ((1-e^-s)(1-e^-a) + (1-e^-t)(1-e^(t-a)))/Z(s).
     """
-    # No e^shift, which is no double beyond 709: s + shift is at most u.
+    # e^shift alone would overflow; s + shift is at most u, so these exponents are not positive.
     step = np.expm1(-shift) * (np.exp(-low) - np.exp(low - u + shift))
     largest = shift + np.log1p(step / (np.expm1(-low) + np.expm1(low - u)))
     over = np.maximum(largest - epsilon + 2.0**-48 * (largest + epsilon), 0.0)
@@ -134,7 +134,7 @@ def _delta_of_cells(u: float, shift: float, epsilon: float, low: Floats, high: F
 def smallest_scale(
     widths: Floats, reach: Reach, shape: Floats, epsilon: float
 ) -> tuple[Floats, PureLoss]:
-    """Return the smallest multiple of `shape` whose epsilon is at most the one asked for."""
+    """Return the smallest multiple of `shape` whose epsilon is at most `epsilon`, and its loss."""
     total = float((reach.caps / shape).sum())
     if reach.order is not None:
         total = min(total, reach.radius / float(shape.min()))
@@ -149,5 +149,5 @@ def smallest_scale(
     low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
     high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
     factor = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50))
-    factor = repaired(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
+    factor = next_admissible(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
     return factor * shape, loss(factor)

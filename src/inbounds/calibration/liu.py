@@ -1,4 +1,4 @@
-"""Liu's calibration of the bounded Gaussian (2019): the paper's rival, kept for comparison.
+"""Liu's calibration of the bounded Gaussian (2019), for comparison with Chen and Hale's.
 
 Proof: docs/proofs/paper.md.
 """

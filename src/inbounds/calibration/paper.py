@@ -1,11 +1,11 @@
 """Chen and Hale's calibration: Theorems 1 and 2 with the side condition they need.
 
-Their inequality reads σ² >= K/(ε - ln ΔC(σ)), K = (‖w‖ + ΔQ/2)ΔQ, and is meant for ε > ln ΔC(σ);
-without that condition every small σ satisfies it. On σ >= σ₀ = √(K/ε) the condition holds and the
-right side falls while the left rises, so there is one root, inside the bracket of Algorithms 1
-and 2. We close the bracket with Brent's method and end on its feasible side.
+Their inequality is σ² >= K/(ε - ln ΔC(σ)) with K = (‖w‖ + ΔQ/2)ΔQ, and needs ε > ln ΔC(σ); without
+this condition every small σ satisfies it. For σ >= σ₀ = √(K/ε) the condition holds, and the right
+side decreases while the left side increases. So there is one root, inside the bracket of Algorithms
+1 and 2. It is found by Brent's method, and the result is on the feasible side.
 
-Proof and the paper's slips: docs/proofs/paper.md.
+Proof, and errors in the paper: docs/proofs/paper.md.
 """
 
 import math
@@ -15,11 +15,11 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.calibration.waterfill import RATIO, Coordinates, worst_change
 from inbounds.numerics import partition
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 
 
 def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
-    """Return the smallest σ the paper's theorem allows for an l2 sensitivity `diameter`."""
+    """Return the smallest σ that the paper's theorem allows for an l2 sensitivity `diameter`."""
     from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this method needs it
 
     numerator = (float(np.linalg.norm(widths)) + diameter / 2) * diameter
@@ -32,21 +32,21 @@ def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
     square = left
     if right > left * (1 + 1e-15):
         square = float(brentq(lambda q: q - right_side(q), left, right, xtol=1e-300, rtol=1e-15))
-    square = repaired(square, lambda square: right_side(square) <= square, step=2.0**-51)
+    square = next_admissible(square, lambda square: right_side(square) <= square, step=2.0**-51)
     return math.sqrt(square) * (1 + 2.0**-52)
 
 
 def log_delta_c(widths: Floats, diameter: float, sigma: float) -> float:
-    """Return ln ΔC(σ): the paper's c* problem, a concave maximisation once the log is taken.
+    """Return ln ΔC(σ), the paper's c* problem: its logarithm is a concave maximisation.
 
-    No coordinate gains beyond the middle of its interval.
+    No change of more than half the width of an interval increases it.
     """
     if widths.size == 1:
         width = float(widths[0])
         return partition.log_ratio(width / sigma, min(diameter, width / 2) / sigma)
-    each, count = np.unique(widths, return_counts=True)
-    cap = np.minimum(each / 2, diameter)
+    distinct, count = np.unique(widths, return_counts=True)
+    cap = np.minimum(distinct / 2, diameter)
     active = diameter**2 < float(count @ cap**2)
-    coordinates = Coordinates(each, cap, count.astype(float), 2 if active else None, diameter)
-    change = worst_change(coordinates, np.full_like(each, sigma), of=RATIO).change
-    return float(count @ partition.log_ratios(each / sigma, change / sigma))
+    coordinates = Coordinates(distinct, cap, count.astype(float), 2 if active else None, diameter)
+    change = worst_change(coordinates, np.full_like(distinct, sigma), of=RATIO).change
+    return float(count @ partition.log_ratios(distinct / sigma, change / sigma))

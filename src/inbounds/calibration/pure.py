@@ -1,4 +1,4 @@
-"""Which noise gives a pure epsilon, by each method and scaling."""
+"""The sigma of a bounded Gaussian for a pure epsilon, by each method and scaling."""
 
 import math
 from functools import lru_cache
@@ -12,10 +12,10 @@ from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError, Hint
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import repaired
+from inbounds.numerics.search import next_admissible
 from inbounds.sensitivity import Reach, Sensitivity
 
-Method = Literal["exact", "paper", "liu"]
+PureMethod = Literal["exact", "paper", "liu"]
 Scaling = Literal["isotropic", "width"]
 
 
@@ -23,10 +23,10 @@ def sigma_for_epsilon(
     widths: Floats,
     sensitivity: Sensitivity,
     epsilon: float,
-    method: Method = "exact",
+    method: PureMethod = "exact",
     scaling: Scaling = "isotropic",
 ) -> tuple[Floats, PureLoss]:
-    """Return one sigma per coordinate, and the loss that proves them enough."""
+    """Return one sigma per coordinate, and the loss that proves their epsilon."""
     if method != "exact" and scaling != "isotropic":
         raise _check.refusal(f"'isotropic' for method={method!r}", scaling=scaling)
     if method == "liu" and widths.size > 1 and not sensitivity.has_caps:
@@ -56,6 +56,6 @@ def sigma_for_epsilon(
     def loss(factor: float) -> PureLoss:
         return pure_loss(widths, reach, factor * sigma)
 
-    # Only rounding is repaired, where a method is nearly tight; epsilon falls like 1/sigma².
-    factor = repaired(1.0, lambda factor: loss(factor).epsilon <= epsilon, step=ROUNDING / 2)
+    # Where a method is nearly tight, rounding is covered; epsilon is proportional to 1/sigma².
+    factor = next_admissible(1.0, lambda factor: loss(factor).epsilon <= epsilon, step=ROUNDING / 2)
     return factor * sigma, loss(factor)

@@ -1,9 +1,9 @@
-"""The largest norm of c/σ over the changes c that neighbours may show, for one scale a coordinate.
+"""The largest norm of c/σ over all allowed changes c, with one scale per coordinate.
 
     l1: max Σ cᵢ/σᵢ        l2: max √Σ(cᵢ/σᵢ)²        over 0 <= cᵢ <= κᵢ, ‖c‖ <= D
 
-Never below the truth, and equal to it up to rounding but for the l2 norm under an l1 bound beside
-caps, where a knapsack would have to be packed: there it is the bound by fractions.
+The result is an upper bound, and exact up to rounding with one exception: the l2 norm under an l1
+bound with caps, which is a knapsack problem, is bounded by its fractional relaxation.
 
 Proof: docs/proofs/clamped.md, item 7.
 """
@@ -53,28 +53,28 @@ def largest_l2(reach: Reach, scales: Floats) -> float:
     if reach.order is not None:
         least = float(scales.min())
         ratios = least / scales
-        shares = np.minimum(reach.caps / reach.radius, 1.0)
-        # Under l2 squares fill D²; under l1 a square is below its chord, which fills D.
-        worth = ratios**2 if reach.order == 2 else shares * ratios**2
-        filled = _filled(shares**reach.order, worth)
+        fractions = np.minimum(reach.caps / reach.radius, 1.0)
+        # Under l2, squares add up to D². Under l1, a square is below its chord; chords add up to D.
+        worth = ratios**2 if reach.order == 2 else fractions * ratios**2
+        filled = _filled(fractions**reach.order, worth)
         most = min(most, reach.radius / least * math.sqrt(filled))
     return most * _up(scales.size)
 
 
-def _filled(shares: Floats, worth: Floats) -> float:
-    """Return max Σ xᵢ·worthᵢ over 0 <= xᵢ <= sharesᵢ, Σxᵢ <= 1: the best is used up first."""
+def _filled(most: Floats, worth: Floats) -> float:
+    """Return max Σ xᵢ·worthᵢ over 0 <= xᵢ <= mostᵢ, Σxᵢ <= 1: the most valuable go first."""
     order = np.argsort(-worth, kind="stable")
-    shares, worth = shares[order], worth[order]
-    before = np.concatenate([[0.0], np.cumsum(shares)[:-1]])
-    used = np.minimum(shares, np.maximum(1.0 - before, 0.0))
+    most, worth = most[order], worth[order]
+    before = np.concatenate([[0.0], np.cumsum(most)[:-1]])
+    used = np.minimum(most, np.maximum(1.0 - before, 0.0))
     return math.fsum((used * worth).tolist())
 
 
 def _under_l2(reach: Reach, scales: Floats) -> float:
-    """Bound Σ cᵢ/σᵢ under an l2 norm by its dual at one multiplier; any would be valid."""
+    """Bound Σ cᵢ/σᵢ under an l2 norm by its dual at one multiplier, valid for every multiplier."""
     slopes = float(scales.min()) / scales
     caps = np.minimum(reach.caps / reach.radius, 1.0)
-    order = np.argsort(caps / slopes, kind="stable")  # cᵢ = min(κᵢ, t·slopeᵢ): who is full first
+    order = np.argsort(caps / slopes, kind="stable")  # the order in which min(κᵢ, t·slopeᵢ) is κᵢ
     full = np.concatenate([[0.0], np.cumsum(caps[order] ** 2)[:-1]])
     rest = np.cumsum(slopes[order][::-1] ** 2)[::-1]
     levels = np.sqrt(np.maximum(1.0 - full, 0.0) / rest)
@@ -89,5 +89,5 @@ def _under_l2(reach: Reach, scales: Floats) -> float:
 
 
 def _up(size: int) -> float:
-    """Cover the rounding of quotients, running sums and a root."""
+    """Return a factor that covers the rounding of quotients, cumulative sums and a root."""
     return 1 + 2.0**-45 + size * 2.0**-50

@@ -1,9 +1,9 @@
 """The worst neighbour in many dimensions: a concave maximisation solved by water-filling.
 
-The losses of the coordinates add up, each is concave in its own change, so the worst change c is
-found from one multiplier: every coordinate that is not at its cap has the same slope per unit of
-the norm. The result is used only through `gap`, which makes it an upper bound for *any* c
-and multiplier, so an unfinished search can cost accuracy but never privacy.
+The loss is a sum over coordinates of concave functions of their changes, so one multiplier
+determines the worst change c: every coordinate that is not at its cap has the same slope per unit
+of the norm. The result is used only together with `gap`, which gives an upper bound for *any* c and
+multiplier, so an unfinished search can cost accuracy but never privacy.
 
 Proof: docs/proofs/box.md.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.numerics import partition
 
-_BLOCK = 1 << 14  # coordinates handled at a time: temporaries stay in cache
-_CLOSE = 1e-9  # relative: where Newton steps on single coordinates stop
-_MET = 1e-8  # relative: where the norm counts as met; the bound is second order in it
+_BLOCK = 1 << 14  # coordinates handled at a time, so that temporaries stay in cache
+_CLOSE = 1e-9  # relative tolerance of Newton's method on single coordinates
+_MET = 1e-8  # relative tolerance of the norm; its effect on the bound is of second order
 _PASSES = 80
 
 Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -27,7 +27,7 @@ Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coordinates:
-    """Distinct coordinates of a box with how often each occurs, and the norm that joins them."""
+    """Distinct coordinates of a box, their numbers, and the norm that bounds a change."""
 
     width: Floats
     cap: Floats
@@ -38,7 +38,7 @@ class Coordinates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorstChange:
-    """A change c that comes (nearly) closest to breaking privacy, and its multiplier."""
+    """A change c with (nearly) the largest privacy loss, and its multiplier."""
 
     change: Floats
     multiplier: float
@@ -53,7 +53,7 @@ class _Concave:
 
 
 def _guess_loss(u: Floats, a: Floats) -> Floats:
-    """Exact as u → 0 and as u → ∞."""
+    """Return a guess that is exact as u → 0 and as u → ∞."""
     q = u * u / (12 + u * u)
     return u / 2 * (1 + q) / (a + q)
 
@@ -76,7 +76,7 @@ def worst_change(
     """
     if coordinates.order is None:
         return WorstChange(coordinates.cap, 0.0)
-    if coordinates.width.size == 1:  # all alike, and the maximiser is unique: equal shares
+    if coordinates.width.size == 1:  # all are equal and the maximiser is unique: equal changes
         parts = coordinates.count ** (1 / coordinates.order)
         change = np.minimum(coordinates.radius / parts, coordinates.cap)
         slope = float(of.slopes(coordinates.width / sigma, change / sigma)[0][0] / sigma[0])
@@ -103,19 +103,19 @@ def _fill_l2(
         gamma, curvature = _root(of, u[free], tilt, guess[free])
         guess[free] = gamma
         free_change = gamma * sigma[free]
-        found = float(count[free] @ free_change**2)
+        square = float(count[free] @ free_change**2)
         wanted = radius * radius - float(count[~free] @ cap[~free] ** 2)
-        if abs(found - wanted) <= _MET * found or high - low <= 1e-15 * nu:
+        if abs(square - wanted) <= _MET * square or high - low <= 1e-15 * nu:
             break
-        low, high = (nu, high) if found > wanted else (low, nu)
+        low, high = (nu, high) if square > wanted else (low, nu)
         part = free_change / radius
         descent = float(count[free] @ (part * part * variance[free] / (curvature + tilt)))
-        excess = np.sqrt(found / wanted) - 1 if wanted > 0 else np.inf
-        step = excess * (found / radius**2) / descent if descent > 0 else np.inf
+        excess = np.sqrt(square / wanted) - 1 if wanted > 0 else np.inf
+        step = excess * (square / radius**2) / descent if descent > 0 else np.inf
         nu = _inside(nu + step, low, high)
     change = cap.copy()
-    if found > 0:  # meet the norm exactly: what is missing would count in full
-        free_change *= np.sqrt(max(0.0, wanted) / found)
+    if square > 0:  # meet the norm exactly, because the gap is linear in what is missing
+        free_change *= np.sqrt(max(0.0, wanted) / square)
     change[free] = np.minimum(free_change, cap[free])
     return WorstChange(change, nu)
 
@@ -123,7 +123,7 @@ def _fill_l2(
 def _fill_l1(
     coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
 ) -> WorstChange:
-    """Find ν with Σc(ν) = radius; where rounding hides c(ν), mix the two nearest responses."""
+    """Find ν with Σc(ν) = radius; if rounding hides c(ν), interpolate the nearest responses."""
     count, radius = coordinates.count, coordinates.radius
     u, most = coordinates.width / sigma, coordinates.cap / sigma
     first = _slope(of, u, np.zeros_like(u)) / sigma
@@ -152,14 +152,14 @@ def _fill_l1(
                 return WorstChange(change * min(1.0, radius / total), nu)
         nu = _inside(nu + (excess / descent if descent > 0 else np.inf), low, high)
     over, under = float(count @ below) - radius, radius - float(count @ above)
-    share = under / (over + under) if over + under > 0 else 0.0
-    return WorstChange(above + share * (below - above), nu)
+    fraction = under / (over + under) if over + under > 0 else 0.0
+    return WorstChange(above + fraction * (below - above), nu)
 
 
 def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
-    """Return how much any allowed change can exceed `worst`: a sum of non-negative terms.
+    """Return a bound on how much the loss of any allowed change can exceed that of `worst`.
 
-    `slope` is that of the losses at the worst change.
+    `slope` is that of the losses at the worst change. No term of the sum is negative.
     """
     change, nu, cap = worst.change, worst.multiplier, coordinates.cap
     if coordinates.order is None:
@@ -170,14 +170,14 @@ def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
         slack = coordinates.radius - _total(coordinates, change)
         return max(0.0, _total(coordinates, terms)) + nu * max(0.0, slack)
     best = np.minimum(slope / nu, cap)
-    # slope x - ν x²/2 at its best x minus the same at x = change, factored to avoid cancellation
+    # slope x - ν x²/2 at its best x less the same at x = change, factored to avoid cancellation
     terms = (best - change) * (slope - nu * (best + change) / 2)
     slack = coordinates.radius**2 - _total(coordinates, change**2)
     return max(0.0, _total(coordinates, terms)) + nu * max(0.0, slack) / 2
 
 
 def _total(coordinates: Coordinates, terms: Floats) -> float:
-    """Sum pairwise, not with a dot product: the error bound needs a short chain of additions."""
+    """Sum pairwise, as the error bound needs short chains of additions, unlike a dot product's."""
     return float(np.sum(coordinates.count * terms))
 
 
@@ -245,6 +245,6 @@ def _inside(nu: float, low: float, high: float) -> float:
 
 
 def blocks(size: int) -> Iterator[slice]:
-    """Cut a long range so that temporaries stay in cache."""
+    """Yield slices that cut a long range into blocks, so that temporaries stay in cache."""
     for first in range(0, size, _BLOCK):
         yield slice(first, min(size, first + _BLOCK))

@@ -98,7 +98,7 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
     if json:
         output.show_json(records)
     else:
-        from inbounds.accounting.ledger import RECORD  # noqa: PLC0415 - help must be quick
+        from inbounds.accounting.reader import RECORD  # noqa: PLC0415 - help must be quick
 
         output.show(_table(f"History of {dataset}", RECORD, records))
 

@@ -21,7 +21,7 @@ from inbounds.calibration.concentrated import (
     sigma_for_rho,
 )
 from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
-from inbounds.calibration.pure import Method, Scaling, sigma_for_epsilon
+from inbounds.calibration.pure import PureMethod, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.argument import (
@@ -97,7 +97,7 @@ class BoundedGaussian(TruncatedMechanism):
         epsilon: float | None = None,
         delta: float = 0.0,
         rho: float | None = None,
-        method: Method = "exact",
+        method: PureMethod = "exact",
         scaling: Scaling = "isotropic",
     ) -> BoundedGaussian:
         """Return the mechanism with the least noise that gives a guarantee: epsilon or rho.
@@ -134,7 +134,7 @@ class BoundedGaussian(TruncatedMechanism):
         """
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
-        method = cast("Method", _check.one_of(("exact", "paper", "liu"), method=method))
+        method = cast("PureMethod", _check.one_of(("exact", "paper", "liu"), method=method))
         scaling = cast("Scaling", _check.one_of(("isotropic", "width"), scaling=scaling))
         guarantee = Guarantee(epsilon, check_delta(delta), rho)
         if guarantee.is_pure:

@@ -1,6 +1,6 @@
-"""Ball arithmetic: in from exact numbers, out to doubles that are never too small.
+"""Ball arithmetic: from exact numbers to balls, and from balls to doubles that bound them.
 
-Every ball holds the truth; the working precision is flint's.
+Every ball contains the true number. The working precision is flint's.
 """
 
 import math
@@ -12,20 +12,20 @@ from flint import arb, fmpq
 
 
 def exact(number: float | Fraction | np.integer[Any]) -> fmpq:
-    """Return a double, an integer or a fraction as the rational number it is."""
-    whole = int(number) if isinstance(number, np.integer) else number
-    return fmpq(*whole.as_integer_ratio())
+    """Return a double, an integer or a fraction as a rational number, exactly."""
+    native = int(number) if isinstance(number, np.integer) else number
+    return fmpq(*native.as_integer_ratio())
 
 
 def cumulative(x: arb, lower: arb, upper: arb, centre: arb, sigma: arb) -> arb:
-    """Return P(X <= x) for the normal at `centre` truncated to [lower, upper]."""
+    """Return P(X <= x) for the normal distribution at `centre`, truncated to [lower, upper]."""
     root = arb(2).sqrt() * sigma
     below = ((centre - lower) / root).erf()
     return (((x - centre) / root).erf() + below) / (((upper - centre) / root).erf() + below)
 
 
 def float_above(ball: arb) -> float:
-    """Return a double at least as large as everything in the ball."""
+    """Return a double that is at least as large as every number in the ball."""
     top = ball.upper()
     number = float(top)
     while not arb(number) >= top:

@@ -1,12 +1,13 @@
-"""How far apart the laws of two neighbours are, in one dimension, without cancellation.
+"""The divergence of the output distributions of two neighbours, in one dimension.
 
-Everything is in units of sigma: `u` is the width, a neighbour at `s` moves to ``s + gamma``, both
+Everything is in units of sigma: `u` is the width, and the neighbours are at `s` and ``s + gamma``,
 inside ``[0, u]``. With h the log-partition function, the log-ratio of the two densities at v is
 ``gamma (H(s) - v)``, where ``H(s) = (h(s + gamma) - h(s)) / gamma``. Hence, with z = H(s) - ε/γ,
 
     δ(ε) = Q(s, z),   Q(s, z) = E_s[(1 - exp(-γ(z - v)))₊].
 
-Q falls in s, rises in z, and z rises with s: ``Q(low, z(high))`` bounds a whole cell of positions.
+Q decreases in s and increases in z, and z increases with s, so ``Q(low, z(high))`` bounds a whole
+cell of positions. No difference of nearly equal numbers is taken.
 
 Proofs: docs/proofs/approximate.md, docs/proofs/concentrated.md.
 """
@@ -21,12 +22,12 @@ from inbounds._types import Floats
 from inbounds.numerics.normal import NORMAL
 
 POSITION_ERROR = 2.0**-43
-"""Share of u that covers every rounding error of a threshold z."""
+"""Fraction of u that covers every rounding error of a threshold z."""
 
 _ROOT_HALF = np.sqrt(0.5)
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
-_SHORT = 0.25  # changes up to here are integrated
-_REACH = 9.0  # a normal law has mass 2e-19 beyond
+_SHORT = 0.25  # changes up to this size are integrated
+_REACH = 9.0  # a normal distribution has mass 2e-19 beyond
 _FALL = 38.0  # e^-38 = 3e-17
 
 
@@ -57,7 +58,7 @@ def relative_error(u: float) -> float:
 
 
 def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
-    """Return H(s) = (h(s + γ) - h(s)) / γ, the mean of the means of the laws in between.
+    """Return H(s) = (h(s + γ) - h(s)) / γ, the average of h' from s to s + γ.
 
     Examples
     --------
@@ -97,16 +98,16 @@ def delta_of_cells(u: float, gamma: float, epsilon: float, low: Floats, slope: F
 
 
 def variance(u: float, t: Floats) -> Floats:
-    """Return h''(t), the variance of the law ∝ exp(tv - v²/2) on [0, u]; t is any real vector.
+    """Return h''(t), the variance of the density ∝ exp(tv - v²/2) on [0, u], for any real t.
 
     Examples
     --------
     >>> bool(variance(1e-3, np.array([0.0]))[0] * 12e6 > 0.999)  # nearly uniform: u²/12
     True
     """
-    t = np.where(t > u / 2, u - t, t)  # reflect: the law leans to the left
+    t = np.where(t > u / 2, u - t, t)  # reflected, so that the centre is in the left half
     result = np.ones_like(t)
-    for i in _blocks(np.flatnonzero(t < _REACH + 0.5)):  # further inside nothing is cut off
+    for i in _blocks(np.flatnonzero(t < _REACH + 0.5)):  # further inside, the variance is 1
         result[i] = _variance(u, t[i])
     return result
 
@@ -131,7 +132,7 @@ def _mass(u: float, s: Floats) -> Floats:
 
 
 def _lower_mass(z: Floats, s: Floats) -> Floats:
-    """Return ∫φ(v - s)dv over [0, z], for s >= 0; short ranges are integrated."""
+    """Return ∫φ(v - s)dv over [0, z] for s >= 0, by quadrature if z is small."""
     short = np.minimum(z, 0.5)
     nodes, weights = _PART
     total = weights @ np.exp(-((short * nodes[:, None] - s) ** 2) / 2)
@@ -142,7 +143,7 @@ def _lower_mass(z: Floats, s: Floats) -> Floats:
 
 
 def _damped_mass(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
-    """Return ∫φ(v - s)exp(-γ(z - v))dv over [0, min(z, u)], which neither e^ε nor h enters."""
+    """Return ∫φ(v - s)exp(-γ(z - v))dv over [0, min(z, u)], which involves neither e^ε nor h."""
     ahead = s + gamma - z  # with x = z - v the integrand is φ(z - s)exp(-ahead x - x²/2)
     inside = np.exp(-gamma * np.maximum(z - s - gamma / 2, 0.0))
     inside *= _lower_mass(np.minimum(z, u), s + gamma)
@@ -158,7 +159,7 @@ def _damped_mass(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
 
 
 def _by_quadrature(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
-    """Return Q(s, z) by an integral of positive terms over x = z - v, where it matters."""
+    """Return Q(s, z) by an integral of positive terms over x = z - v, without negligible parts."""
     tilt = s - z
     low = np.maximum(np.maximum(z - u, 0.0), -tilt - _REACH)
     with np.errstate(divide="ignore"):

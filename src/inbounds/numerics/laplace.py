@@ -1,4 +1,4 @@
-"""Laplace noise; its scale b is that of the exponential parts.
+"""Laplace noise, with the density exp(-|z|)/2 in units of its scale b.
 
 Formulas: docs/proofs/moments.md; the privacy loss: docs/proofs/laplace.md.
 """
@@ -95,7 +95,7 @@ class _Laplace(Noise):
         """Return g and g' from p_s(x) ∝ exp(-|x-s|/b) alone.
 
         With Z(s) = ∫exp(-|x-s|)dx over [0, u], all in units of b, g = γ + ln Z(γ) - ln Z(0) and
-        g' = 1 + Z'(γ)/Z(γ), over b; Z' is the part of the integral above s less the part below.
+        g' = (1 + Z'(γ)/Z(γ))/b. Z' is the part of the integral above s less the part below.
         """
         u, gamma = width / scale, change / scale
 

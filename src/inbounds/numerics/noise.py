@@ -1,11 +1,11 @@
-"""What a distribution of noise is: one object that every other package asks.
+"""The interface of a distribution of noise, which all other packages use.
 
 A distribution is symmetric about zero and given in units of its scale. Arguments are standardised:
 for a value s in [a, b], ``left = (s - a)/scale`` and ``right = (b - s)/scale``, both non-negative,
 and positions are ``z = (x - s)/scale`` in ``[-left, right]``. Because the centre lies inside, the
 mass is a sum of two non-negative parts and never cancels.
 
-Each distribution is a module of its own beside this one, and an entry in `noises`.
+Each distribution has its own module in this package, and an entry in `noises`.
 
 Formulas: docs/proofs/moments.md.
 """
@@ -26,7 +26,7 @@ _BLOCK = 1 << 13
 
 @dataclass(frozen=True, repr=False)
 class Noise(ABC):
-    """A distribution of noise: before it meets bounds, truncated to them, or `clamped` to them.
+    """A distribution of noise: plain (without bounds), truncated to bounds, or `clamped` to them.
 
     `density`, `bias`, `second_moment`, `cumulative`, `quantile` and `atoms` describe the truncated
     distribution, which has the same shape inside the bounds and no mass outside.
@@ -34,9 +34,9 @@ class Noise(ABC):
     Attributes
     ----------
     name
-        What certificates call it.
+        The name of the distribution in certificates.
     scale_name
-        What its scale is called.
+        The name of its scale in messages and tables.
     half_mass
         The integral of exp(-`fall`) over the positive numbers.
 
@@ -56,15 +56,15 @@ class Noise(ABC):
     def __repr__(self) -> str:
         return self.name
 
-    # Before it meets bounds.
+    # Plain.
 
     @abstractmethod
     def plain_density(self, z: Floats) -> Floats:
-        """Return the density at z."""
+        """Return the density at z, without bounds."""
 
     @abstractmethod
     def plain_quantile(self, q: Floats) -> Floats:
-        """Return z with P(Z <= z) = q."""
+        """Return z with P(Z <= z) = q, without bounds."""
 
     @abstractmethod
     def tail(self, distance: Floats) -> Floats:
@@ -76,19 +76,19 @@ class Noise(ABC):
 
     @abstractmethod
     def fall(self, distance: float) -> float:
-        """Return how far the logarithm of the density falls from zero to a distance."""
+        """Return ln f(0) - ln f(distance), with f the plain density."""
 
     @abstractmethod
     def likelihood_weights(self, change: Floats, scales: Floats) -> Floats:
-        """Return what the log-likelihood ratio multiplies each coordinate with, up to a factor.
+        """Return the slope in each coordinate, up to a factor, of the log-likelihood ratio.
 
-        The ratio is that of two values `change` apart, where it is steepest.
+        The ratio is that of two values `change` apart, at the output where it is steepest.
         """
 
     # Truncated to bounds.
 
     def density(self, z: Floats, left: Floats, right: Floats) -> Floats:
-        """Return the density; zero outside."""
+        """Return the density, which is zero outside the bounds."""
         near = np.clip(z, -left, right)
         return np.where(z == near, self.plain_density(near) / self.mass(left, right), 0.0)
 
@@ -109,7 +109,7 @@ class Noise(ABC):
         return np.where(z < right, np.minimum(part, 1.0), 1.0)
 
     def quantile(self, q: Floats, left: Floats, right: Floats) -> Floats:
-        """Return z with P(Z <= z) = q, measured from the nearer end."""
+        """Return z with P(Z <= z) = q, computed from the end with the smaller probability."""
         sides = np.broadcast_arrays(q, left, right)
         q, left, right = (np.ravel(side) for side in sides)
         result = np.empty(q.size)
@@ -123,7 +123,7 @@ class Noise(ABC):
         return result.reshape(sides[0].shape)
 
     def atoms(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-        """Return the probabilities of the two bounds themselves: none."""
+        """Return the probabilities of the two bounds themselves, which are zero."""
         none = np.zeros(np.broadcast_shapes(np.shape(left), np.shape(right)))
         return none, none
 
@@ -133,36 +133,36 @@ class Noise(ABC):
 
     @abstractmethod
     def _lower_quantile(self, mass: Floats, left: Floats, right: Floats) -> Floats:
-        """Return z where [-left, z] has a mass before truncation, at most half of all inside."""
+        """Return z for which [-left, z] has a given plain mass, at most half of the mass inside."""
 
     # Clamped to bounds.
 
     @property
     def clamped(self) -> Clamped:
-        """The same noise, moved to the nearer bound where it leaves the bounds."""
+        """The same noise, moved to the nearest bound if it leaves the bounds."""
         return Clamped(self)
 
-    # In ball arithmetic: every result is a ball that holds the truth.
+    # In ball arithmetic: every result is a ball that contains the true number.
 
     @abstractmethod
     def log_density(self, z: arb) -> arb:
-        """Return -`fall`: the logarithm of the density that is one at zero."""
+        """Return -`fall`: the logarithm of the density, scaled to be one at zero."""
 
     @abstractmethod
     def ball_tail(self, distance: arb) -> arb:
-        """Return the probability of noise beyond a distance that is not negative, to one side."""
+        """Return the probability of noise beyond a non-negative distance to one side."""
 
     @abstractmethod
     def ball_within(self, distance: arb) -> arb:
-        """Return the fraction of one side's noise that stays within a distance: odd in it."""
+        """Return P(|Z| <= distance), continued to negative distances as an odd function."""
 
     @abstractmethod
     def ball_distance(self, fraction: arb) -> arb:
-        """Return the distance at which `ball_within` is a fraction; NaN if it cannot be told."""
+        """Return the distance at which `ball_within` is a fraction; NaN if that is undecided."""
 
     @abstractmethod
     def loss(self, width: arb, change: arb, scale: arb) -> arb:
-        """Return the worst privacy loss g of a change, truncated to an interval of a width."""
+        """Return the worst privacy loss g of a change, for noise truncated to an interval."""
 
     @abstractmethod
     def loss_slope(self, width: arb, change: arb, scale: arb) -> arb:
@@ -174,21 +174,21 @@ class Noise(ABC):
 
     @abstractmethod
     def loss_by_quadrature(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-        """Return the same from the definition of the density alone."""
+        """Return `loss` and `loss_slope` from the definition of the density alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """Noise moved to the bounds where it leaves them: a density inside, an atom at either bound."""
+    """Noise moved to the nearest bound if it leaves the bounds, so that each bound has an atom."""
 
     noise: Noise
 
     def density(self, z: Floats, left: Floats, right: Floats) -> Floats:
-        """Return the density strictly inside; the atoms at the bounds have none."""
+        """Return the density strictly inside; `atoms` has the probabilities of the bounds."""
         return np.where((z > -left) & (z < right), self.noise.plain_density(z), 0.0)
 
     def bias(self, left: Floats, right: Floats) -> Floats:
-        """Return the mean of z: of what stays inside, and of what goes to either bound."""
+        """Return the mean of z."""
         inside = self.noise.mass(left, right) * self.noise.bias(left, right)
         return inside + (right * self.noise.tail(right) - left * self.noise.tail(left))
 
@@ -198,7 +198,7 @@ class Clamped:
         return inside + right**2 * self.noise.tail(right) + left**2 * self.noise.tail(left)
 
     def cumulative(self, z: Floats, left: Floats, right: Floats) -> Floats:
-        """Return P(Z <= z), the atom at the lower bound included."""
+        """Return P(Z <= z), including the atoms at the bounds."""
         inside = self.noise.tail(-np.clip(z, -left, right))
         return np.where(z < right, inside, 1.0)
 

@@ -1,10 +1,10 @@
-"""The distributions there are."""
+"""All distributions of noise."""
 
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 
 NOISES: tuple[Noise, ...] = (NORMAL, LAPLACE)
-"""Each of them; a new one is a module of its own, and an entry here."""
+"""A new distribution has its own module, and an entry here."""
 
 BY_NAME = {noise.name: noise for noise in NOISES}

@@ -1,6 +1,6 @@
-"""Normal noise; its scale is the standard deviation σ.
+"""Normal noise, whose scale is the standard deviation σ.
 
-What could cancel is integrated instead.
+Differences that would cancel are computed as integrals instead.
 
 Formulas: docs/proofs/moments.md; the privacy loss: docs/proofs/interval.md, docs/proofs/box.md.
 """
@@ -81,7 +81,7 @@ class _Normal(Noise):
         return np.where(mass > half, np.minimum(above, right), below)
 
     def _negative_quantile(self, mass: Floats, left: Floats) -> Floats:
-        """Return z in [-left, 0] where [-left, z] has a mass, by bracketed Newton steps."""
+        """Return z in [-left, 0] for which [-left, z] has a mass, by bracketed Newton steps."""
         low, high = -left, np.zeros_like(left)
         z = np.clip(ndtri(np.minimum(ndtr(-left) + mass, 0.5)), low, high)
         for _ in range(60):
@@ -109,7 +109,7 @@ class _Normal(Noise):
         return arb(2).sqrt() * fraction.erfinv()
 
     def loss(self, width: arb, change: arb, scale: arb) -> arb:
-        """Return h(u) - h(u - γ) = γ(2u - γ)/2 - ln R, any real change."""
+        """Return h(u) - h(u - γ) = γ(2u - γ)/2 - ln R, for any real change."""
         root = arb(2).sqrt() * scale
         u, gamma = width / scale, change / scale
         mass = (change / root).erf() + ((width - change) / root).erf()
@@ -146,7 +146,7 @@ NORMAL = _Normal()
 
 
 def _square_part(edge: Floats) -> Floats:
-    """Return ∫z²φ over [0, edge]; below 4 by quadrature, where Φ₀ - zφ would cancel."""
+    """Return ∫z²φ over [0, edge], up to 4 by quadrature, because Φ₀ - zφ would cancel."""
     short = np.minimum(edge, 4.0)
     total = np.zeros_like(short)
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
@@ -160,7 +160,7 @@ def _square_part(edge: Floats) -> Floats:
 def posterior_mean(position: Floats, u: Floats) -> Floats:
     """Return E[s | x] under a uniform prior on s, both measured from the lower bound in σ.
 
-    `u` is the width in σ; the likelihood of s is exp(-(x-s)²/2) over the mass it leaves inside.
+    `u` is the width in σ. The likelihood of s is exp(-(x-s)²/2), divided by the mass inside.
     """
     flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, u))
     result = np.empty_like(flat)

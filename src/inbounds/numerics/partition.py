@@ -1,11 +1,11 @@
-"""The worst privacy loss of a truncated normal, and how it moves.
+"""The worst privacy loss of a truncated normal distribution, and its derivatives.
 
 Everything is in units of sigma: `u` is the width of the interval, `gamma` the change a neighbour
 may cause (0 < gamma <= u) and `r = u - gamma`, which callers compute from the width itself, since
 the difference of two rounded quotients would lose digits. With h the log-partition function, the
 loss of a change gamma is ``h(u) - h(u - gamma)``.
 
-Scalar functions (`math`, a few microseconds) serve the interval; array functions serve boxes.
+Scalar functions (`math`, a few microseconds) are for intervals, and array functions for boxes.
 
 Proofs: docs/proofs/interval.md, docs/proofs/box.md; rounding errors: docs/proofs/rounding.md.
 """
@@ -26,7 +26,7 @@ _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 
 
 def _unit_rule(points: int) -> tuple[Floats, Floats]:
-    """Gauss–Legendre nodes and weights on [0, 1]."""
+    """Return Gauss–Legendre nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(points)
     return (nodes + 1) / 2, weights / 2
 
@@ -40,8 +40,8 @@ _LONG_PAIRS = tuple(zip(*(side.tolist() for side in _LONG_RULE), strict=True))
 def log_ratio(u: float, k: float) -> float:
     """Return ln R, R = [erf(k/√2) + erf((u-k)/√2)] / erf(u/√2), for 0 <= k <= u/2.
 
-    Up to k = 1/2 the excess R - 1 is integrated (all terms positive), since the difference of
-    error functions would cancel.
+    Up to k = 1/2 the excess R - 1 is integrated with positive terms, because a difference of error
+    functions would cancel.
     """
     erf_u = math.erf(u * _ROOT_HALF)
     if k > 0.5:
@@ -80,7 +80,7 @@ def loss_and_steepness(u: float, gamma: float, r: float) -> tuple[float, float]:
 
 
 def log_ratios(u: Floats, k: Floats) -> Floats:
-    """`log_ratio` for arrays."""
+    """Return `log_ratio` for arrays."""
     erf_u = erf(u * _ROOT_HALF)
     result = np.empty_like(u)
     direct = k > 0.5
@@ -104,7 +104,7 @@ def log_ratios(u: Floats, k: Floats) -> Floats:
 
 
 def losses(u: Floats, gamma: Floats, r: Floats) -> tuple[Floats, Floats]:
-    """`loss_and_steepness` for arrays; both are zero where gamma is zero."""
+    """Return `loss_and_steepness` for arrays; both are zero where gamma is zero."""
     log_r = log_ratios(u, np.minimum(gamma, r))
     edge = u * np.exp(-u * u / 2) / erf(u * _ROOT_HALF)
     inner = gamma * np.exp(-gamma * gamma / 2) + r * np.exp(-r * r / 2)
@@ -117,14 +117,15 @@ def losses(u: Floats, gamma: Floats, r: Floats) -> tuple[Floats, Floats]:
 def loss_slopes(u: Floats, gamma: Floats) -> tuple[Floats, Floats]:
     """Return M = d loss / d gamma and V = -dM / d gamma, both positive.
 
-    M is the mean and V the variance, in units of sigma, of the law centred at ``u - gamma``.
+    M is the mean and V the variance, in units of sigma, of the distribution centred at
+    ``u - gamma``.
     """
     ratio, spread = _tilt(u, gamma)
     return (u - gamma) - ratio, spread
 
 
 def ratio_slopes(u: Floats, gamma: Floats) -> tuple[Floats, Floats]:
-    """Return the derivative of ln R in gamma, for gamma <= u/2, and minus its own derivative."""
+    """Return the first derivative of ln R in gamma, and minus the second, for gamma <= u/2."""
     ratio, spread = _tilt(u, gamma)
     return ratio, 1 - spread
 

@@ -1,7 +1,7 @@
-"""Numbers that are proved to be enough: the two searches that every calibration ends with.
+"""The two searches that every calibration ends with.
 
-Both return a number about which `admits` was asked and said yes. Privacy rests on this alone;
-that whatever lies above an admitted number is admitted too only makes the result tight.
+Both return a number for which `admits` was called and returned True, and privacy depends on this
+alone. If every number above an admitted one is admitted too, the result is tight.
 
 Proof: docs/proofs/search.md.
 """
@@ -15,30 +15,30 @@ from inbounds.errors import CertificateError
 _LARGEST = sys.float_info.max
 
 
-def repaired(
+def next_admissible(
     number: float,
     admits: Callable[[float], bool],
     *,
     step: float = 2.0**-52,
     most: float = _LARGEST,
 ) -> float:
-    """Return `number` if it is admitted, else a slightly larger number that is.
+    """Return `number` if it is admitted, or else a slightly larger number that is.
 
-    The first step is `step` of the number, and each further one is twice as large. The last number
-    asked about is the one returned.
+    The first step is the fraction `step` of the number, and each further step is twice as large.
+    The number returned is the last one that was tried.
 
     Raises
     ------
     CertificateError
-        No number asked about, up to `most`, is admitted.
+        If none of the numbers tried, up to `most`, is admitted.
 
     Examples
     --------
-    >>> repaired(3.0, lambda number: number * number >= 9.0)
+    >>> next_admissible(3.0, lambda number: number * number >= 9.0)
     3.0
-    >>> repaired(math.sqrt(2), lambda number: number * number >= 2.0)
+    >>> next_admissible(math.sqrt(2), lambda number: number * number >= 2.0)
     1.4142135623730951
-    >>> repaired(0.1, lambda number: number >= 0.1000001)
+    >>> next_admissible(0.1, lambda number: number >= 0.1000001)
     0.100000...
     """
     while not admits(number):
@@ -50,15 +50,15 @@ def repaired(
 def smallest_admissible(
     admits: Callable[[float], bool], start: float, *, tolerance: float, most: float = _LARGEST
 ) -> float:
-    """Return an admitted number within a relative `tolerance` of one that is refused, or of zero.
+    """Return an admitted number within a relative `tolerance` of a refused one, or of zero.
 
-    The positive number `start` is doubled until it is admitted; then the distance to the largest
-    number refused, or to zero, is halved until it is short enough.
+    The positive number `start` is doubled until it is admitted. Then the distance to the largest
+    refused number, or to zero, is halved until it is within the tolerance.
 
     Raises
     ------
     CertificateError
-        No number asked about, up to `most`, is admitted.
+        If none of the numbers tried, up to `most`, is admitted.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def smallest_admissible(
         low, high = high, _checked(2 * high, high, most)
     while high - low > tolerance * high:
         middle = low / 2 + high / 2
-        if not low < middle < high:  # no double lies between
+        if not low < middle < high:  # there is no double in between
             break
         low, high = (low, middle) if admits(middle) else (middle, high)
     return high
 
 
 def _checked(larger: float, number: float, most: float) -> float:
-    if not number < larger <= min(most, _LARGEST):  # not for NaN either
-        raise CertificateError(f"no number up to {most:g} could be proved to be enough.")
+    if not number < larger <= min(most, _LARGEST):  # including NaN
+        raise CertificateError(f"no number up to {most:g} could be proved to be sufficient.")
     return larger

@@ -1,1 +1,1 @@
-"""Exact draws of noise kept in an interval, rounded to a grid."""
+"""Exact draws of truncated or clamped noise, rounded to a grid."""

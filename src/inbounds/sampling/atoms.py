@@ -1,11 +1,11 @@
-"""The bounds of clamped noise: which outputs are a bound itself, decided without branches.
+"""Clamped noise: which outputs are moved to a bound, decided without branches.
 
-Every value gets an output inside the box first, and here one random word more. The word is
+Every value first gets an output inside the box, and then one more random word here. The word is
 compared with the probabilities of noise beyond either bound, in double precision with a margin;
-what is too close to call is settled in ball arithmetic by `refine`. Values that keep their output
-and values that lose it take the same work.
+comparisons that are too close to call are settled in ball arithmetic by `refine`. Values that keep
+their output and values that do not take the same amount of work.
 
-Proof, and the margin: docs/proofs/sampler.md, "Clamped laws".
+Proof, and the margin: docs/proofs/sampler.md, on clamped distributions.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from inbounds.sampling.compiled import (
     inlined,
 )
 
-_MARGIN = 2.0**-30  # relative, of the tails
-_MARGIN_PER_SCALE = 2.0**-45  # more of it for each scale in the width: places are rounded
+_MARGIN = 2.0**-30  # relative to the tails
+_MARGIN_PER_SCALE = 2.0**-45  # added for each scale in the width, because places are rounded
 _INSIDE, _BEYOND, _UNSURE = 0.0, 1.0, 2.0
 _TILE = 512
 
-# Of tail(d) * exp(d * d / 2) * (1 + 0.3 * d), in powers of 1 / (1 + 0.3 * d) - 0.5.
+# Coefficients of tail(d) * exp(d * d / 2) * (1 + 0.3 * d), in powers of 1 / (1 + 0.3 * d) - 0.5.
 _TAIL = np.array(
     [
         0.22197061383673833,
@@ -66,7 +66,10 @@ def _tail(which, distance):
 
 @inlined
 def _verdict(mass, word, margin):
-    """Compare a number that starts with 52 bits of a word with a mass: _INSIDE, BEYOND, UNSURE."""
+    """Compare a number whose first 52 bits are those of a word with a mass.
+
+    Returns _INSIDE if it is larger, _BEYOND if it is smaller, or _UNSURE.
+    """
     drawn = np.uint64((word >> U64(12)) | AS_FRACTION).view(np.float64) - 1.0
     beyond = drawn + 2.0**-52 <= mass * (1.0 - margin)
     inside = drawn > mass * (1.0 + margin)
@@ -74,8 +77,8 @@ def _verdict(mass, word, margin):
 
 
 @cache
-def bounds(noise: Noise, joint: bool) -> Callable[..., int]:
-    """Compile the loop for one distribution; `joint` says whether parameters come one per value."""
+def bounds_loop(noise: Noise, joint: bool) -> Callable[..., int]:
+    """Compile the loop for one distribution; with `joint` there are parameters for each value."""
     loop: Callable[..., int] = _make(NOISES.index(noise), joint, DIGEST)
     return loop
 
@@ -85,10 +88,11 @@ def _make(which, joint, digest):
     def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
         """Replace indices by those of the bounds where noise leaves the box.
 
-        Returns how many are too close to call: `unsure`, as long as the values, lists them first.
-        Verdicts of a tile are found before any is used, so that the compiler does without branches.
+        Returns the number of values that are too close to call; the first entries of `unsure`,
+        which is as long as the values, are their places. All verdicts of a tile are computed before
+        any is used, so that the compiler needs no branches.
         """
-        size = values.size if digest else 0  # always true; it puts the digest in the key
+        size = values.size if digest else 0  # never 0: the digest becomes part of the cache key
         count = 0
         scratch = np.empty((2, _TILE))
         lows, highs = scratch[0], scratch[1]

@@ -1,8 +1,8 @@
-"""What the compiled loops share: how they are compiled, and arithmetic that is inlined in them.
+"""What the compiled loops share: compiler options, and arithmetic that is inlined in them.
 
-Compiled code is cached between runs, under a key that knows the loop's own file only. DIGEST
-stands for everything else that is compiled into it: loops are made by functions that take it, so
-that it is part of the key.
+Compiled code is cached between runs, under a key that covers only the file of the loop itself.
+DIGEST covers everything else that is compiled into a loop. Loops are made by functions that take
+it as an argument, so that it becomes part of the key.
 
 Proof, and the errors of the arithmetic: docs/proofs/sampler.md.
 """
@@ -19,7 +19,7 @@ from inbounds.numerics.noises import NOISES
 from inbounds.sampling.strips import STRIPS, strips
 
 SOURCES = ("atoms.py", "compiled.py", "grid.py", "kernel.py", "proposal.py")
-"""All modules of which something is compiled."""
+"""All modules that contain compiled code."""
 
 U64 = np.uint64
 LOW_32 = np.uint64(0xFFFFFFFF)
@@ -33,16 +33,16 @@ _MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
+_ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
 
 inlined = numba.njit(inline="always", error_model="numpy")
 compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
 
 
 def digest(folder: Path = Path(__file__).parent) -> int:
-    """Return a number that changes whenever a source in `folder` or a table of strips does.
+    """Return a number that changes if a source file in `folder` or a table of strips changes.
 
-    Without sources, as in an archive, the key holds the time of the archive itself.
+    If there are no source files, as in an archive, numba's key has the time of the archive.
     """
     content = hashlib.sha256()
     for source in sorted(folder.glob("*.py")):
@@ -60,8 +60,8 @@ DIGEST = digest()
 def fma(context, x, y, z):
     """Return x * y + z with one rounding, in one instruction.
 
-    Written out, since a compiler left to fuse what it likes could round the choice of strips
-    differently in two places.
+    It is explicit because a compiler that is free to fuse operations could round the choice of
+    strips differently in two places.
     """
     signature = types.float64(types.float64, types.float64, types.float64)
     return signature, lambda _, builder, __, arguments: builder.fma(*arguments)
@@ -88,10 +88,10 @@ def exp(x):
 
 @inlined
 def fraction(value, lower, per_width, least):
-    """Return the place of a value between the bounds: 0 to 1, and 0 below `least` above `lower`.
+    """Return the place of a value between the bounds, from 0 to 1; 0 if it is below lower + least.
 
-    Subnormal numbers take processors longer, so none is ever computed with: tiny values are told
-    by their bits and count as zero.
+    Processors are slower on subnormal numbers, which would reveal them, so tiny values are
+    recognised by their bits and count as zero.
     """
     bits = np.float64(value).view(np.int64) & _MAGNITUDE
     offset = (value if bits >= _TINY_BITS else 0.0) - lower

@@ -1,4 +1,4 @@
-"""Where random bits come from: an argument of every sampler, never global state."""
+"""Sources of random bits, which are an argument of every sampler and never global state."""
 
 import hashlib
 import os
@@ -19,8 +19,8 @@ class Entropy(Protocol):
 
     Guarantees
     ----------
-    A release is as private as its bits are unpredictable: a sampler trusts that every bit is
-    fair and independent of all others, of this process and of any copy of it.
+    A release is only as private as its bits are unpredictable. A sampler relies on every bit being
+    fair and independent of all others, those of copies of this process included.
     """
 
     def bits(self, count: int) -> int:
@@ -36,9 +36,9 @@ class Entropy(Protocol):
 class SystemEntropy:
     """The operating system's cryptographic generator.
 
-    Many words at once are the keystream of AES-256 in counter mode under a key that the operating
-    system has just given and that is thrown away after the call. Nothing is kept between calls, so
-    forked processes, threads, copies and pickles can never repeat each other's bits.
+    Words are the keystream of AES-256 in counter mode, under a fresh key from the operating system
+    that is discarded after the call. Nothing is kept between calls, so forked processes, threads,
+    copies and pickles can never repeat each other's bits.
 
     Examples
     --------
@@ -57,10 +57,10 @@ class SystemEntropy:
 
 @dataclass(slots=True)
 class SeededEntropy:
-    """A repeatable stream for tests. **Not private**: the seed tells every bit.
+    """A repeatable stream for tests. **Not private**: the seed determines every bit.
 
-    Each call hashes the seed with a counter, so streams of different seeds are unrelated and the
-    same on every machine. A copy or a forked process repeats the original's bits.
+    Each call hashes the seed with a counter, so different seeds give unrelated streams, and a seed
+    gives the same stream on every machine. A copy or a forked process repeats the original's bits.
 
     Examples
     --------
@@ -87,12 +87,12 @@ SYSTEM = SystemEntropy()
 
 
 def _keystream(key: bytes, count: int) -> Words:
-    """Return AES-256-CTR under a key used only once, so that a fixed first counter is safe."""
+    """Return AES-256-CTR under a key that is used only once, so a fixed first counter is safe."""
     encryptor = Cipher(algorithms.AES256(key), _FROM_ZERO).encryptor()
-    words = np.empty(count + 2, np.uint64)  # the cipher wants room for one more block
+    words = np.empty(count + 2, np.uint64)  # the cipher needs room for one more block
     size = 8 * count
-    plain = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
-    encryptor.update_into(plain, words.view(np.uint8).data)
+    zeros = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
+    encryptor.update_into(zeros, words.view(np.uint8).data)
     return words[:count]
 
 

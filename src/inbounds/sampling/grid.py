@@ -1,6 +1,6 @@
-"""The output grid: which numbers a release can be, and where rounding switches between them.
+"""The output grid: the numbers that an output can be, and the boundaries of rounding to them.
 
-A sampler works with indices 0..intervals and the exact boundaries between them (`cut`); turning
+A sampler works with indices 0..intervals and the exact boundaries between them (`cut`). Turning
 an index into a number (`points`) is post-processing, so its rounding costs no privacy.
 """
 
@@ -20,28 +20,28 @@ from inbounds.numerics.ball import exact as _exact
 Points = NDArray[np.float64] | NDArray[np.int64]
 
 Number = float | Fraction
-"""A value, exactly: a double, an integer of any length or a fraction."""
+"""An exact value: a double, an integer of any length or a fraction."""
 
 _FINENESS = 22  # bits of resolution below sigma (or below the width, if that is smaller)
-_FINEST = 40  # bits of resolution below the width at most, well within those of a double
+_FINEST = 40  # most bits of resolution below the width, fewer than a double has
 _EXACT_IN_A_DOUBLE = 2**53
-_SIMPLE = 10**9  # the largest denominator a person may have meant: 0.1 is 1/10
+_SIMPLE = 10**9  # the largest denominator of a fraction that a person may mean, as 1/10 by 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Points ``lower + k * spacing`` for k in 0..intervals, on the interval [lower, upper].
 
-    A real number goes to the nearest point; whatever lies above the last point goes to the last.
-    The grid is fixed by public parameters alone. If it followed the private value, the set of
-    possible outputs would give that value away.
+    A real number is rounded to the nearest point, and to the last point if it lies above that. The
+    grid depends on public parameters alone. If it depended on the private value, the set of
+    possible outputs would reveal that value.
 
     Parameters
     ----------
     lower, upper
         Bounds of the interval.
     step
-        The distance between outputs that was asked for, or None.
+        The requested distance between outputs, or None.
     intervals
         The largest index.
 
@@ -61,16 +61,16 @@ class Grid:
 
     @classmethod
     def fit(cls, lower: float, upper: float, step: float | None, sigma: float) -> Self:
-        """Return the grid of `step`, or without one, a grid far finer than the noise.
+        """Return the grid with a `step`, or without one, a grid that is much finer than the noise.
 
         Parameters
         ----------
         lower, upper
             Bounds of the interval, with a finite and positive difference.
         step
-            Distance between outputs, at most ``upper - lower``. A width within 1e-9 of a whole
-            number of steps (and within a thousandth of a step) counts as that number: 120
-            holds 1200 steps of 0.1, though the double nearest 0.1 is a little larger.
+            Distance between outputs, at most ``upper - lower``. A width within a relative 1e-9 (and
+            a thousandth of a step) of a whole number of steps counts as that number: a width of 120
+            has 1200 steps of 0.1, although the double nearest 0.1 is slightly larger.
         sigma
             Scale of the noise. Without `step` there are 2**22 points per sigma or per width,
             whichever is smaller, but never more than 2**40 in all.
@@ -90,7 +90,7 @@ class Grid:
 
     @property
     def spacing(self) -> fmpq:
-        """The exact distance between neighbouring points, shrunk if they would pass `upper`."""
+        """The exact distance between neighbouring points, reduced if they would exceed `upper`."""
         return _spacing(self.lower, self.upper, self.step, self.intervals)
 
     @property
@@ -119,12 +119,12 @@ class Grid:
         return clamp(number, self.lower, self.upper)
 
     def nearest(self, position: arb) -> int | None:
-        """Return the index that all of a ball round to, or None if they differ or may differ.
+        """Return the index that every number in a ball rounds to, or None if that is not certain.
 
         Positions are distances from `lower` in units of the spacing.
         """
-        whole = (position + 0.5).max(0).min(self.intervals).floor().unique_fmpz()
-        return None if whole is None else int(whole)
+        index = (position + 0.5).max(0).min(self.intervals).floor().unique_fmpz()
+        return None if index is None else int(index)
 
     @overload
     def points(self, indices: int) -> float | int: ...
@@ -132,10 +132,10 @@ class Grid:
     def points(self, indices: NDArray[np.integer[Any]]) -> Points: ...
 
     def points(self, indices: int | NDArray[np.integer[Any]]) -> float | int | Points:
-        """Return the numbers that stand for `indices`: integers if `integral`, else doubles.
+        """Return the numbers at `indices`: integers if `integral`, or else doubles.
 
-        They never leave [lower, upper] and never fall as the index grows. Where `lower` and
-        `step` are simple fractions, points are the doubles nearest the fractions meant.
+        They stay in [lower, upper] and do not decrease as the index grows. If `lower` and `step`
+        are simple fractions, each point is the double nearest to the exact fraction.
 
         Examples
         --------
@@ -152,7 +152,7 @@ class Grid:
     def _numbers(self, k: NDArray[np.int64]) -> Points:
         fractions = _common_fractions(self.lower, self.step, self.intervals)
         if fractions is None:
-            numbers = self._plain_numbers(k)
+            numbers = self._multiplied_numbers(k)
         else:
             first, stride, denominator = fractions
             numerators = first + stride * k
@@ -162,10 +162,11 @@ class Grid:
         numbers = np.minimum(numbers, self.upper)
         if not self.reaches_upper:
             return numbers
-        least = np.array([-np.inf, self.upper])  # looked up: a choice would take time by its answer
+        # A table lookup, because the time of a branch would depend on the output.
+        least = np.array([-np.inf, self.upper])
         return np.asarray(np.maximum(numbers, least[(k == self.intervals).astype(np.intp)]))
 
-    def _plain_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _multiplied_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
         if self.step is not None and self.spacing == _exact(self.step):
             return self.lower + self.step * k.astype(np.float64)
         bounds = np.array(self.lower), np.array(self.upper)
@@ -184,7 +185,7 @@ def clamp(number: Number, lower: float, upper: float) -> Number:
 
 
 def even_intervals(width: Floats, scale: Floats) -> Floats:
-    """Return how many intervals make a grid far finer than the noise: a power of two."""
+    """Return the number of intervals of a grid much finer than the noise, a power of two."""
     (top, top_exponent), (bottom, bottom_exponent) = np.frexp(width), np.frexp(scale)
     doublings = top_exponent - bottom_exponent + (top > bottom)  # log2(width / scale), rounded up
     result: Floats = np.ldexp(1.0, np.clip(_FINENESS + doublings, _FINENESS, _FINEST))
@@ -192,14 +193,14 @@ def even_intervals(width: Floats, scale: Floats) -> Floats:
 
 
 def even_number(index: float, lower: float, upper: float, intervals: float) -> float:
-    """Return a point of a grid that divides its box evenly; compiled into the kernel, too."""
+    """Return a point of a grid that divides its box evenly; the kernel compiles this function."""
     fraction = index / intervals
     number = min(fraction * (upper - lower) + lower, upper)
     return upper if fraction == 1.0 else number
 
 
 def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats) -> Floats:
-    """Return the same for arrays without compiled code; overwrites `indices`."""
+    """Return `even_number` for arrays, without compiled code; overwrites `indices`."""
     indices /= intervals
     last = indices == 1 if np.any(lower + (upper - lower) != upper) else None
     indices *= upper - lower
@@ -223,7 +224,7 @@ def _ratio(lower: float, upper: float, step: float) -> fmpq:
 
 
 def _slack(whole: int) -> fmpq:
-    """Return how far from `whole` a ratio may be and still count as it."""
+    """Return how far from `whole` a ratio may be and still count as that number."""
     return min(fmpq(whole, 10**9), fmpq(1, 1000))
 
 
@@ -238,10 +239,10 @@ def _whole_steps(ratio: fmpq) -> int:
 def _common_fractions(
     lower: float, step: float | None, intervals: int
 ) -> tuple[int, int, int] | None:
-    """Return integers with lower = first/d and step = stride/d, if there are such simple ones.
+    """Return integers first, stride and d with lower = first/d and step = stride/d, or None.
 
-    Simple means that every numerator on the grid is exact in a double, so that a division gives
-    the double nearest the fraction: 0.3 as 3/10, where 3 * 0.1 is 0.30000000000000004.
+    They must be small enough that every numerator on the grid is exact in a double. Then a division
+    gives the double nearest to the fraction: 3/10 is 0.3, but 3 * 0.1 is 0.30000000000000004.
     """
     if step is None:
         return None

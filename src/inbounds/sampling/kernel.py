@@ -1,10 +1,10 @@
 """The fast exact sampler: one branch-free trial per value, compiled for whole blocks.
 
 A trial proposes a strip and a point in it, and decides in double precision whether the point is
-refused, accepted (and which grid index it rounds to), or too close to call. Every comparison keeps
-a margin above all rounding errors, so the first two are always right; the last, a few in a
-million on usual grids, is settled in ball arithmetic by `refine`. Refused values get another
-trial. All values take the same arithmetic, so time tells nothing of them.
+refused, accepted (and which grid index it rounds to), or too close to call. Every comparison has
+a margin larger than all rounding errors, so the first two decisions are always right. The last
+kind, a few in a million on usual grids, is settled in ball arithmetic by `refine`. Refused values
+get another trial. All values take the same arithmetic, so the time does not depend on them.
 
 Proof, and every margin: docs/proofs/sampler.md.
 """
@@ -37,7 +37,7 @@ from inbounds.sampling.strips import strips
 
 REFUSED, UNSURE = -1.0, -2.0  # in place of an index
 
-# Of each of NOISES, whose place among them is called `which`.
+# One entry for each of NOISES; `which` is the index.
 _TABLES = tuple(strips(noise) for noise in NOISES)
 _OFFSET = (0, _TABLES[0].count // 2)
 _MIDDLE = tuple(table.count // 2 for table in _TABLES)
@@ -47,19 +47,20 @@ _HEIGHT = tuple(table.height for table in _TABLES)
 
 _TWO_32 = 4294967296.0
 _V_MARGIN = 0.125  # in units of 2**-32
-_PLAIN = (32.0, 8192.0)  # strips wider than this decide by the window alone
+_PLAIN = (32.0, 8192.0)  # in wider strips nothing is accepted here, only refused by the window
 
 _TILE = 512  # values whose intermediate results stay in the nearest cache
-_STAGGER = 128  # between their rows: addresses equal modulo 4096 would stall the processor
+_STAGGER = 128  # space between rows, as addresses equal modulo 4096 would stall the processor
 
 
 @inlined
 def _decide(which, narrow, a, b, strip, thin, window, caution):
     """Return a grid index, or REFUSED, or UNSURE.
 
-    The low half of `a` decides acceptance, `b` is the place in the strip. Tables hold one side:
-    half as long, and every value reads the same part of them. `window` is the value's place between
-    the bounds, their distance in units of the scale, and the scale and the width in grid steps.
+    The low half of `a` decides acceptance, and `b` is the place in the strip. Tables hold one side
+    only, so they are half as long, and every value reads the same part of them. `window` is the
+    value's place between the bounds, their distance in units of the scale, and the scale and the
+    width in grid steps.
     """
     place, u, stretch, span = window
     v = np.uint64((a & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
@@ -68,7 +69,9 @@ def _decide(which, narrow, a, b, strip, thin, window, caution):
         width, weight = u, _TWO_32
         z = fma(width, inside, -place * u)
     else:
-        middle = np.float64(np.int32(strip - _MIDDLE[which])) + 0.5  # of the strip, in strips
+        middle = (
+            np.float64(np.int32(strip - _MIDDLE[which])) + 0.5
+        )  # centre of the strip, in strips
         side = math.copysign(1.0, middle)
         outward = _OFFSET[which] + np.int64(np.int32(abs(middle)))
         width, inner = _WIDTH[outward], _INNER[outward]
@@ -89,13 +92,13 @@ def _decide(which, narrow, a, b, strip, thin, window, caution):
 
 
 @cache
-def loops(noise: Noise, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]:
-    """Compile the loops for one distribution and kind of window, constants in the machine code.
+def compiled_loops(noise: Noise, narrow: bool, joint: bool) -> tuple[Callable[..., Any], ...]:
+    """Return the loops `attempt` and `settle`, compiled for a distribution and kind of window.
 
-    `joint` says whether parameters come one per value or once for all.
+    With `joint` there are parameters for each value; otherwise all values share them.
     """
-    kind = NOISES.index(noise), narrow, joint, DIGEST
-    return _make_attempt(*kind), _make_settle(*kind)
+    constants = NOISES.index(noise), narrow, joint, DIGEST
+    return _make_attempt(*constants), _make_settle(*constants)
 
 
 def _make_attempt(which, narrow, joint, digest):
@@ -103,16 +106,17 @@ def _make_attempt(which, narrow, joint, digest):
     def attempt(words, values, parameters, caution, indices, pending):
         """Try every value once, with words[i] and words[size + i].
 
-        Returns how many have no index yet; `pending`, as long as the values, lists them first.
+        Returns the number of values that have no index yet; the first entries of `pending`, which
+        is as long as the values, are their places.
 
-        Strips are chosen for a tile of values before any table is read: in one loop the compiler
-        would do the arithmetic of the choice one value at a time.
+        Strips are chosen for a tile of values before any table is read, because in a single loop
+        the compiler would not vectorise the arithmetic of the choice.
         """
         lower, per_width, least, u, target, stretch, span = parameters
-        size = values.size if digest else 0  # always true; it puts the digest in the key
+        size = values.size if digest else 0  # never 0: the digest becomes part of the cache key
         scratch = np.empty((3, _TILE + _STAGGER))
         places, strip, thin = scratch[0], scratch.view(np.int64)[1], scratch[2]
-        outcomes = thin  # written where each thinning was: one row less in the nearest cache
+        outcomes = thin  # overwrites the thinnings, to keep one row less in the nearest cache
         count = 0
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
@@ -142,14 +146,14 @@ def _make_settle(which, narrow, joint, digest):
     def settle(
         words, values, parameters, caution, indices, pending, position, spare, unsure, unsure_words
     ):
-        """Try refused values again until none is left; list what is too close to call.
+        """Try refused values again until none is left, and list those too close to call.
 
-        Goes through `pending` from `position`, with the words from `spare` on, and returns where
-        it stopped: at the end, or where words or room for the list ran out.
+        Goes through `pending` from `position` on, with the words from `spare` on. Returns where it
+        stopped, at the end or when it ran out of words or room, and how many values it listed.
         """
         lower, per_width, least, u, target, stretch, span = parameters
         size, listed = values.size, 0
-        count = pending.size if digest else 0  # always true; it puts the digest in the key
+        count = pending.size if digest else 0  # never 0: the digest becomes part of the cache key
         for at in range(position, count):
             i = pending[at]
             if listed == unsure.size:
@@ -180,7 +184,7 @@ def _make_write_even(digest):
     @compiled
     def write_even(indices, lower, upper, intervals):
         """Turn indices of evenly divided boxes into numbers, in place."""
-        size = indices.size if digest else 0  # always true; it puts the digest in the key
+        size = indices.size if digest else 0  # never 0: the digest becomes part of the cache key
         for i in range(size):
             k = i if lower.size > 1 else 0
             indices[i] = _even_number(indices[i], lower[k], upper[k], intervals[k])

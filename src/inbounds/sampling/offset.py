@@ -1,10 +1,10 @@
 """Distances of exact numbers from the lower bounds: subtracted first, then rounded to doubles.
 
-The kernel needs to know a value's distance from the bound within 2 units in the last place, and
-the oracle and `refine` read the exact number. So a value is never rounded before it is compared
-with its neighbour: an integer near 2⁶⁰ has a double next to it that may be 128 away.
+The kernel needs a value's distance from the bound within 2 units in the last place, and `reference`
+and `refine` read the exact number. So a value is never rounded before the bound is subtracted: an
+integer near 2⁶⁰ may be 128 away from the nearest double.
 
-Proof: docs/proofs/sampler.md, "Numbers that are no doubles".
+Proof: docs/proofs/sampler.md, on numbers that a double cannot represent exactly.
 """
 
 import math
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.sampling.grid import clamp
 
-_EXACT = 2.0**53  # every integer up to here is a double
+_EXACT = 2.0**53  # a double represents every integer up to this one exactly
 
 
-def doubles_hold(kind: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
-    """Whether all numbers of a type that lie in a box are doubles, whatever they are.
+def doubles_hold(dtype: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
+    """Tell whether doubles represent all numbers of a type that lie in a box exactly.
 
-    Integers that do not lie in the box become doubles that do not, so clamping is exact, too.
+    Integers outside the box become doubles outside the box, so clamping is exact as well.
 
     Examples
     --------
@@ -32,19 +32,19 @@ def doubles_hold(kind: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
     >>> doubles_hold(np.dtype(np.float32), *box), doubles_hold(np.dtype(np.int64), *box)
     (True, False)
     """
-    if kind.kind == "f":
-        return kind.itemsize <= 8
-    if kind.kind not in "iu":
+    if dtype.kind == "f":
+        return dtype.itemsize <= 8
+    if dtype.kind not in "iu":
         return False
-    return kind.itemsize < 8 or bool(max(abs(lower).max(), abs(upper).max()) <= _EXACT)
+    return dtype.itemsize < 8 or bool(max(abs(lower).max(), abs(upper).max()) <= _EXACT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Integers:
-    """What is needed to subtract the lower bounds of a box from integers of one type.
+    """Subtracts the lower bounds of a box from integers of one type.
 
-    `first` and `last` are the ends of the integers of this type in the box, as near as they come;
-    both are the one below where there are none.
+    `first` and `last` are the smallest and largest integer of the type in the box. If there is
+    none, both are the nearest one below the upper bound.
 
     Examples
     --------
@@ -60,9 +60,9 @@ class Integers:
     width: Floats
 
     @classmethod
-    def of(cls, kind: np.dtype[Any], lower: Floats, upper: Floats) -> Self:
+    def of(cls, dtype: np.dtype[Any], lower: Floats, upper: Floats) -> Self:
         """Prepare the coordinates of a box."""
-        limits, native = np.iinfo(kind), kind.newbyteorder("=")
+        limits, native = np.iinfo(dtype), dtype.newbyteorder("=")
         smallest, largest = int(limits.min), int(limits.max)
         last = [min(max(math.floor(high), smallest), largest) for high in upper.tolist()]
         first = [min(max(math.ceil(low), smallest), largest) for low in lower.tolist()]
@@ -73,21 +73,21 @@ class Integers:
         return cls(np.array(first, native), np.array(last, native), np.array(before), upper - lower)
 
     def offsets(self, values: NDArray[Any], where: NDArray[np.intp]) -> Floats:
-        """Return the distances of values, moved into the box, at these coordinates.
+        """Return the distances of values, clamped to the box, at the given coordinates.
 
-        Differences are computed modulo 2⁶⁴, where they are exact, whatever the signs.
+        Differences are computed modulo 2⁶⁴, where they are exact for all signs.
         """
         first, last, width = self.first[where], self.last[where], self.width[where]
         inside = np.clip(values.astype(first.dtype, copy=False), first, last)
         whole = inside.astype(np.uint64) - first.astype(np.uint64)
         offsets = whole.astype(np.float64) + self.before[where] * (values >= first)
-        offsets = np.maximum(offsets, width * (values > last))  # no branch: time tells nothing
+        offsets = np.maximum(offsets, width * (values > last))  # no branch, so time is constant
         inside_box: Floats = np.minimum(offsets, width)
         return inside_box
 
 
 def rational_offsets(values: NDArray[Any], lower: Floats, upper: Floats) -> Floats:
-    """Return the same for integers, fractions and doubles held as objects.
+    """Return the distances of integers, fractions and doubles in an array of objects.
 
     Examples
     --------

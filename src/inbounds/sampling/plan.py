@@ -1,4 +1,4 @@
-"""How the kernel works on one box: public parameters in, grid indices and undecided trials out.
+"""The kernel's parameters for one box, and its calls, which leave a few trials undecided.
 
 Proof: docs/proofs/sampler.md.
 """
@@ -14,18 +14,18 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.sampling.compiled import TINY
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.kernel import loops
+from inbounds.sampling.kernel import compiled_loops
 from inbounds.sampling.proposal import LEAST_FRACTION, NARROW, least_acceptance, propose
 
-_LEAST, _MOST = 2.0**-890, 2.0**980  # widths for which all that follows are normal numbers
-_MOST_STEPS = 2.0**42  # finer grids leave too much undecided in double precision
-_MOST_SCALES = 2.0**34  # beyond it rounding could leave the end of a window uncovered
-_EVEN = 0.998  # a little below the least natural chance of acceptance, so that all can meet it
+_LEAST, _MOST = 2.0**-890, 2.0**980  # between these widths, all parameters are normal doubles
+_MOST_STEPS = 2.0**42  # finer grids leave too many trials undecided in double precision
+_MOST_SCALES = 2.0**34  # in wider boxes rounding could leave the end of a window uncovered
+_EVEN = 0.998  # slightly below the smallest chance of acceptance, so that all values can meet it
 _ROOM = 256  # undecided trials collected at a time
 
 
 class Undecided(NamedTuple):
-    """A trial that doubles cannot decide: which of the values it is for, and its random words."""
+    """A trial that doubles cannot decide: the place of its value, and its random words."""
 
     which: int
     words: tuple[int, int]
@@ -33,10 +33,10 @@ class Undecided(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What the loops need to know of each coordinate of a box, and nothing of any value.
+    """The public parameters of each coordinate of a box that the loops need.
 
-    `parameters` are the lower bound, 1/width, the least distance from the bound that counts,
-    width/scale, the target of thinning, scale/step and width/step.
+    `parameters` are the lower bound, 1/width, the distance from the bound below which a value
+    counts as the bound, width/scale, the target of thinning, scale/step and width/step.
     """
 
     noise: Noise
@@ -55,7 +55,7 @@ class Plan:
         *,
         equal_time: bool,
     ) -> Self:
-        """Prepare coordinates; those whose numbers are too extreme for doubles are not usable."""
+        """Compute the parameters; coordinates too extreme for the kernel are not `usable`."""
         width = upper - lower
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             u, per_width = width / scale, 1 / width
@@ -65,19 +65,19 @@ class Plan:
         target = np.full(u.size, np.inf)
         if equal_time:
             which = NOISES.index(noise)
-            for kind in (False, True):
-                some = (narrow == kind) & usable
-                target[some] = _EVEN * least_acceptance(which, kind, u[some])
+            for is_narrow in (False, True):
+                chosen = (narrow == is_narrow) & usable
+                target[chosen] = _EVEN * least_acceptance(which, is_narrow, u[chosen])
         origin = np.where(np.abs(lower) < TINY, 0.0, lower)
         parameters = (origin, per_width, width * LEAST_FRACTION, u, target, stretch, span)
         plan = cls(noise, parameters, narrow, usable)
         if usable.any():
-            plan.proposal(float(lower[0]), 0)  # load it now, not when some value needs it
+            plan.proposal(float(lower[0]), 0)  # load the code now, not when a value needs it
         return plan
 
     @property
     def relative(self) -> "Plan":
-        """The same for values that are given by their distances from the lower bounds."""
+        """The plan for values that are given by their distances from the lower bounds."""
         lower, *others = self.parameters
         return replace(self, parameters=(np.zeros_like(lower), *others))
 
@@ -89,13 +89,13 @@ class Plan:
         entropy: Entropy,
         caution: float,
     ) -> list[Undecided]:
-        """Fill `indices` with a grid index for each value, save those of undecided trials.
+        """Fill `indices` with a grid index for each value, except those of undecided trials.
 
-        Returns these trials, in the order of the values. Windows of the values are all narrow or
-        all wide.
+        Returns these trials, in the order of the values. The windows of the values must be all
+        narrow or all wide.
         """
         joint, size = self.narrow.size > 1, values.size
-        attempt, settle = loops(self.noise, bool(self.narrow[where[0]]), joint)
+        attempt, settle = compiled_loops(self.noise, bool(self.narrow[where[0]]), joint)
         words = entropy.words(2 * size + size // 16 + 64)
         sides = tuple(side[where] if joint else side for side in self.parameters)
         pending = np.empty(size, np.intp)
@@ -114,12 +114,12 @@ class Plan:
                 ]
             if position == pending.size:
                 return undecided
-            if count < places.size:  # words ran out
+            if count < places.size:  # it ran out of words
                 words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size
 
     def proposal(self, value: float, j: int) -> tuple[int, int, float]:
-        """Return the first strip, how many there are (0 if narrow) and the thinning of a value."""
+        """Return the first strip, the number of strips (0 if narrow) and a value's thinning."""
         narrow = bool(self.narrow[j])
-        place = (float(side[j]) for side in self.parameters[:5])
-        first, many, thin = propose(NOISES.index(self.noise), narrow, value, *place)
-        return int(first), 0 if narrow else int(many), thin
+        parameters = (float(side[j]) for side in self.parameters[:5])
+        first, count, thin = propose(NOISES.index(self.noise), narrow, value, *parameters)
+        return int(first), 0 if narrow else int(count), thin

@@ -1,10 +1,10 @@
-"""Which strips a trial proposes for a value, and how it is thinned: compiled, without branches.
+"""The strips that a trial proposes for a value, and its thinning, compiled without branches.
 
 The strips cover the window of the value, with a few to spare. Thinning gives all values the same
-chance of acceptance, so that time tells nothing of them.
+chance of acceptance, so that the time does not depend on them.
 
-The tables are constants to the compiler: it can then prove that nothing writes to them, and
-vectorises the loops.
+The tables are constants for the compiler. It can then prove that nothing writes to them, and
+vectorise the loops.
 
 Proof: docs/proofs/sampler.md, "The strips proposed cover the window".
 """
@@ -26,20 +26,20 @@ from inbounds.sampling.compiled import (
 )
 from inbounds.sampling.strips import STRIPS, strips
 
-# Of each of NOISES, whose place among them is called `which`.
+# One entry for each of NOISES; `which` is the index.
 NARROW = dict(
     zip(NOISES, (0.42, 0.05), strict=True)
-)  # windows up to this width are one strip by themselves
+)  # a window up to this width is treated as a single strip
 _TABLES = tuple(strips(noise) for noise in NOISES)
 _HALF = tuple(float(table.count // 2) for table in _TABLES)
 _SPARE, _EXCESS = 1.05, (0.37, 0.6)  # strips beyond STRIPS * mass that a window may need
 
-LEAST_FRACTION = 2.0**-64  # of the width: values closer to the lower bound are at it, to the kernel
+LEAST_FRACTION = 2.0**-64  # of the width: values closer to the lower bound count as that bound
 
 
 @inlined
 def _sixteenth_root(x):
-    """Return the sixteenth root of 1/(1 - erf(x/√2)), so that the fraction is good to 4e-7."""
+    """Return the sixteenth root of 1/(1 - erf(x/√2)), accurate enough for fractions to 4e-7."""
     t = x * 0.7071067811865476
     p = fma(t, 4.30638e-5, 2.765672e-4)
     p = fma(p, t, 1.520143e-4)
@@ -51,7 +51,7 @@ def _sixteenth_root(x):
 
 @inlined
 def _fractions(which, left, right):
-    """Return about the fractions of each half of the density's mass within two distances."""
+    """Return, approximately, the fraction of each half of the mass within its distance."""
     if which == 1:
         return 1.0 - exp(max(-left, -700.0)), 1.0 - exp(max(-right, -700.0))
     p, q = _sixteenth_root(min(left, 20.0)), _sixteenth_root(min(right, 20.0))
@@ -65,7 +65,7 @@ def _fractions(which, left, right):
 
 @inlined
 def proposed(which, narrow, place, u, target):
-    """Return the first strip, how many there are, and the thinning, of a value at `place` of u.
+    """Return the first strip, the number of strips and the thinning for a value.
 
     `place` is the value's place between the bounds, `u` their distance in units of the scale. The
     strips cover the window, with a few to spare.
@@ -84,31 +84,31 @@ def proposed(which, narrow, place, u, target):
     spare, excess = _SPARE, _EXCESS[which]
     down = np.floor(min(STRIPS * below + spare + excess * far_left, _HALF[which]))
     up = np.floor(min(STRIPS * above + spare + excess * far_right, _HALF[which]))
-    many = down + up
-    return _HALF[which] - down, many, min(1.0, target * many / (STRIPS * (below + above)))
+    count = down + up
+    return _HALF[which] - down, count, min(1.0, target * count / (STRIPS * (below + above)))
 
 
 @inlined
 def choose(which, narrow, a, place, u, target):
     """Return the strip that the high half of `a` chooses, and the thinning, NaN if undecided."""
-    first, many, thin = proposed(which, narrow, place, u, target)
-    product = (a >> U64(32)) * U64(np.uint32(np.int32(many)))
+    first, count, thin = proposed(which, narrow, place, u, target)
+    product = (a >> U64(32)) * U64(np.uint32(np.int32(count)))
     rest = np.uint64((product & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
     strip = np.int64(np.int32(first)) + np.int64(product >> U64(32))
-    return strip, thin if rest >= many else np.nan
+    return strip, thin if rest >= count else np.nan
 
 
 def _make_helpers(digest):
     @compiled
     def propose(which, narrow, value, lower, per_width, least, u, target):
         """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
-        value = value if digest else lower  # always true; it puts the digest in the key
+        value = value if digest else lower  # always value: the digest becomes part of the cache key
         place = fraction(value, lower, per_width, least)
         return proposed(which, narrow, place, u, target)
 
     @compiled
     def least_acceptance(which, narrow, u):
-        """Return about the least chance of acceptance over all values, for each width u."""
+        """Return, approximately, the smallest chance of acceptance of any value, for each u."""
         least = np.ones(u.size if digest else 0)
         for i in range(u.size):
             for part in range(65):

@@ -1,10 +1,10 @@
-"""The short exact sampler: lazy random bits, inverted in ball arithmetic until no doubt is left.
+"""The short exact sampler: inversion in ball arithmetic, with random bits drawn as needed.
 
 The output is the index k with F(cut(k - 1)) <= U < F(cut(k)). F is the distribution function of
-the noisy value at the exact values of its parameters, doubles or not; U is an ideal uniform real
-number whose bits are drawn as needed. Rounding errors never decide: every intermediate result is
-a ball that holds the true value, and a ball that leaves two outputs possible asks for more bits.
-It serves small releases, and is the oracle for every faster sampler.
+the noisy value for its exact parameters, even those that a double cannot represent; U is an ideal
+uniform real number whose bits are drawn as needed. Rounding errors never decide: every intermediate
+result is a ball that contains the true number, and if a ball leaves two outputs possible, more bits
+are drawn. It is used for small releases, and every faster sampler is compared with it.
 
 Proof: docs/proofs/reference.md.
 """
@@ -16,9 +16,9 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid, Number
-from inbounds.sampling.uniform import Uniform, settled
+from inbounds.sampling.uniform import Uniform, refine_until_decided
 
-_GUARD = 64  # bits of precision beyond those of U, so that rounding hardly ever costs a chunk
+_GUARD = 64  # bits of precision beyond those of U, so that rounding rarely requires more bits
 
 
 def draw(
@@ -35,7 +35,7 @@ def draw(
     Parameters
     ----------
     value
-        The private number, exactly, already clamped to ``[grid.lower, grid.upper]``.
+        The exact private number, already clamped to ``[grid.lower, grid.upper]``.
     scale
         Scale of the noise.
     grid
@@ -43,22 +43,20 @@ def draw(
     entropy
         Source of random bits.
     noise, clamped
-        The noise, and whether what leaves the box goes to its bounds (True) or the noise is
-        truncated to the box (False).
+        The noise, and whether it is clamped (True) or truncated (False) to the box.
 
     Guarantees
     ----------
-    The distribution of the index is that of the ideal real-valued output rounded to the grid, with
-    no approximation. The time taken is not constant: it depends on the bits drawn and, slightly, on
-    the value.
+    The index has exactly the distribution of the ideal real-valued output rounded to the grid. The
+    time is not constant: it depends on the bits drawn and, slightly, on the value.
 
     Notes
     -----
-    The index never falls as U grows. So when the two ends of the interval in which the bits drawn
-    so far leave U share an index, no further bit could change it. Another 64 bits are needed only
-    if a cut falls between those ends: with probability at most 2**-63 for each cut, so 2**-11 on
-    the finest grid. Fair bits settle every draw; a source scripted to spell out a cut for ever
-    would be asked for ever.
+    The index does not decrease as U increases. The bits drawn so far restrict U to an interval. If
+    both of its ends have the same index, no further bit can change it. Another 64 bits are needed
+    only if a cut falls between the ends, with probability at most 2**-63 for each cut, so 2**-11 on
+    the finest grid. With fair bits every draw ends; a source that spells out a cut forever would
+    not let it end.
 
     Examples
     --------
@@ -68,18 +66,22 @@ def draw(
     True
     """
     u = Uniform(entropy)
-    return settled(lambda: _index(u, value, scale, grid, noise, clamped=clamped), u, guard=_GUARD)
+
+    def decide() -> int | None:
+        return _index(u, value, scale, grid, noise, clamped=clamped)
+
+    return refine_until_decided(decide, u, guard=_GUARD)
 
 
 def _index(
     u: Uniform, value: Number, scale: float, grid: Grid, noise: Noise, *, clamped: bool
 ) -> int | None:
-    """Return the index that all numbers starting with the bits of U share, or None if unproved.
+    """Return the index of all numbers that start with the bits of U, or None if it is not certain.
 
-    With L and R the fractions of noise within the distances from the value to the two bounds (one
-    each if it is clamped), U = (within(z) + L)/(L + R) with `within` odd. Since the value lies
-    between the bounds, L and R are not negative, nothing cancels: a level is good to about
-    2**-_GUARD of the step between the two ends.
+    Let L and R be `within` of the distances from the value to the two bounds, or 1 if the noise is
+    clamped. Then U = (within(z) + L)/(L + R), and `within` is odd. The value lies between the
+    bounds, so L and R are not negative and nothing cancels: a level is accurate to about 2**-_GUARD
+    of the distance between the two ends.
     """
     below, above = _distances(value, grid)
     sigma, spacing = arb(scale), arb(grid.spacing)

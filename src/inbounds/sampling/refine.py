@@ -1,6 +1,6 @@
-"""Settle in ball arithmetic what the kernel found too close to call.
+"""Settling, in ball arithmetic, the trials that the kernel found too close to call.
 
-The random words of the trial are the first bits of two ideal uniform numbers: V, which decides
+The random words of a trial are the first bits of two ideal uniform numbers: V, which decides
 acceptance, and U, the place in the strip. More bits are drawn until every comparison is certain.
 
 Proof: docs/proofs/sampler.md.
@@ -13,7 +13,7 @@ from inbounds.numerics.noise import Noise
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid, Number
 from inbounds.sampling.strips import strips
-from inbounds.sampling.uniform import Uniform, settled
+from inbounds.sampling.uniform import Uniform, refine_until_decided
 
 _REFUSED = -1  # in place of an index
 
@@ -33,23 +33,23 @@ def refine(
     Parameters
     ----------
     value
-        The private number, exactly, already clamped.
+        The exact private number, already clamped.
     noise, scale, grid
         The noise and the possible outputs.
     proposal
-        The first strip, how many strips there are (0 for a narrow window), and the thinning.
+        The first strip, the number of strips (0 for a narrow window), and the thinning.
     words
         The two random words of the trial.
     entropy
-        Where further bits come from.
+        The source of further bits.
     """
-    first, many, thin = proposal
-    choice, low = divmod((words[0] >> 32) * max(many, 1), 1 << 32)
-    if low < (1 << 32) % max(many, 1):  # what makes the choice of a strip exactly uniform
+    first, count, thin = proposal
+    choice, low = divmod((words[0] >> 32) * max(count, 1), 1 << 32)
+    if low < (1 << 32) % max(count, 1):  # makes the choice of a strip exactly uniform
         return None
     lower, upper, at = ball.exact(grid.lower), ball.exact(grid.upper), ball.exact(value)
     sigma = ball.exact(scale)
-    if many:
+    if count:
         table = strips(noise)
         left, right = (ball.exact(edge) for edge in table.edges[first + choice :][:2].tolist())
         weight = ball.exact(table.height) * (right - left) * ball.exact(thin)
@@ -68,16 +68,17 @@ def refine(
             return grid.nearest((x - lower) / grid.spacing)
         return None
 
-    index = settled(decide, v, u, guard=128)
+    index = refine_until_decided(decide, v, u, guard=128)
     return None if index == _REFUSED else index
 
 
 def is_beyond(
     *, value: Number, bound: float, scale: float, noise: Noise, word: int, entropy: Entropy
 ) -> bool:
-    """Return whether U, which starts with the bits of `word`, is below the mass past a bound.
+    """Tell whether noise leaves the box at a bound.
 
-    The mass is that of the noise beyond |value - bound| on one side.
+    It does if U, whose first bits are those of `word`, is less than the probability of noise beyond
+    |value - bound| to one side.
     """
     u = Uniform(entropy, word, 64)
     gap = abs(ball.exact(value) - ball.exact(bound))
@@ -86,4 +87,4 @@ def is_beyond(
         excess = u.ball - noise.ball_tail(arb(gap) / arb(scale))
         return bool(excess < 0) if excess < 0 or excess > 0 else None
 
-    return settled(decide, u, guard=64)
+    return refine_until_decided(decide, u, guard=64)

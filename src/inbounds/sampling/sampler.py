@@ -1,11 +1,11 @@
-"""Exact outputs for many values: blocks through the compiled kernel, a few through the oracle.
+"""Exact outputs for many values: blocks through the compiled kernel, few through `reference`.
 
-Small jobs take `reference` (no compiled code to load); large ones take blocks of `kernel`, in
-threads when there are cores for it. Either way an output is the ideal real-valued one rounded to
-the grid. Memory beyond the output stays at a few MiB.
+Small jobs use `reference`, which has no compiled code to load. Large ones use blocks of `kernel`,
+in several threads if there are enough cores. Either way an output is the ideal real-valued one
+rounded to the grid. Memory beyond the output stays at a few MiB.
 
 Values are exact numbers: doubles, integers of any length, fractions. None is rounded before the
-lower bound is subtracted, so neighbours are as far apart here as they are.
+lower bound is subtracted, so the distance between neighbours stays what it is.
 """
 
 import os
@@ -30,19 +30,19 @@ from inbounds.sampling.refine import is_beyond, refine
 if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan, Undecided
 
-SMALL = 1024  # values; below it the oracle is quicker than loading compiled code
-_BLOCK = 1 << 14  # values in a block: their random words stay in a core's cache
-_SHARE = 1 << 18  # values that are worth a thread of their own
+SMALL = 1024  # for fewer values `reference` is quicker than loading compiled code
+_BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
+_PER_THREAD = 1 << 18  # values that justify one more thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Some values, exactly and as doubles: themselves, or distances from the lower bound."""
+    """Some exact values, and `doubles`: the values themselves, or their distances from `lower`."""
 
     numbers: NDArray[Any]
     doubles: Floats
-    where: NDArray[np.intp]  # their coordinates, or one for all
-    plan: "Plan"  # for doubles of this kind
+    where: NDArray[np.intp]  # the coordinate of each value, or one for all
+    plan: "Plan"  # for values, or for distances
 
     def number(self, i: int) -> Number:
         number: Number = self.numbers[i : i + 1].tolist()[0]
@@ -60,18 +60,18 @@ class Sampler:
     Parameters
     ----------
     noise
-        Its distribution.
+        The distribution of the noise.
     lower, upper, scale
-        Bounds and scale of the noise, one per coordinate.
+        Bounds and scale of the noise, one of each per coordinate.
     steps
-        Distance between outputs, one per coordinate, None for a fine grid.
+        Distance between outputs, one per coordinate; None for a fine grid.
     clamped
-        Whether noise that leaves the box is moved to its bounds (True) or cannot leave (False).
+        Whether the noise is clamped (True) or truncated (False) to the box.
     equal_time
-        Whether to refuse a few more trials so that every value takes as many.
+        Whether to refuse some more trials, so that the expected number is the same for all values.
     caution
-        Added to every margin, in grid steps. It changes no distribution, only how much is
-        settled in ball arithmetic; tests use it.
+        Added to every margin, in grid steps. It does not change the distribution, only how many
+        trials are settled in ball arithmetic. Tests use it.
     """
 
     noise: Noise
@@ -91,8 +91,8 @@ class Sampler:
             self._fill_small(flat, outputs, entropy)
         else:
             _ = self._plan  # built once, before threads start
-            shared = isinstance(entropy, SystemEntropy)  # others give their bits in one order
-            workers = min(_cores(), flat.size // _SHARE) if shared else 1
+            shared = isinstance(entropy, SystemEntropy)  # the bits of others depend on the order
+            workers = min(_cores(), flat.size // _PER_THREAD) if shared else 1
             if workers <= 1:
                 self._fill(flat, outputs, slice(0, flat.size), entropy)
             else:
@@ -103,7 +103,7 @@ class Sampler:
         return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
-        """Return the possible outputs of coordinate j."""
+        """Return the grid of possible outputs of coordinate j."""
         return _grid(
             float(self.lower[j]), float(self.upper[j]), self.steps[j], float(self.scale[j])
         )
@@ -167,39 +167,39 @@ class Sampler:
             )
             self._write_numbers(indices, where, out)
 
-    def _reader(self, kind: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
-        """Return what reads values of a type: that and the box decide how, never a value."""
-        if doubles_hold(kind, self.lower, self.upper):
+    def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
+        """Return a function that reads values of a type, chosen by the type and the box alone."""
+        if doubles_hold(dtype, self.lower, self.upper):
             return lambda values, where: _Block(values, _doubles(values), where, self._plan)
         plan = self._plan.relative
-        if kind.kind in "iu":
-            integers = Integers.of(kind, self.lower, self.upper)
+        if dtype.kind in "iu":
+            integers = Integers.of(dtype, self.lower, self.upper)
             return lambda values, where: _Block(
                 values, integers.offsets(values, where), where, plan
             )
 
         def read(values: NDArray[Any], where: NDArray[np.intp]) -> _Block:
-            each = np.broadcast_to(where, values.shape)
-            offsets = rational_offsets(values, self.lower[each], self.upper[each])
+            coordinates = np.broadcast_to(where, values.shape)
+            offsets = rational_offsets(values, self.lower[coordinates], self.upper[coordinates])
             return _Block(values, offsets, where, plan)
 
         return read
 
     def _fill_mixed(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Find a grid index for each value, of any coordinates."""
+        """Draw a grid index for each value, of any coordinates."""
         where = np.broadcast_to(block.where, indices.shape)
         for narrow in (False, True):
-            kind = block.plan.usable & (block.plan.narrow == narrow)
-            chosen = np.flatnonzero(kind[where])
+            coordinates = block.plan.usable & (block.plan.narrow == narrow)
+            chosen = np.flatnonzero(coordinates[where])
             if chosen.size:
-                found = np.empty(chosen.size)
-                self._fill_alike(block.part(chosen), found, entropy)
-                indices[chosen] = found
+                drawn = np.empty(chosen.size)
+                self._fill_alike(block.part(chosen), drawn, entropy)
+                indices[chosen] = drawn
         for i in np.flatnonzero(~block.plan.usable[where]).tolist():
             indices[i] = self._drawn(block, i, entropy, clamped=self.clamped)
 
     def _fill_alike(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Do so for values whose windows are all narrow or all wide, by the kernel."""
+        """Draw a grid index for each value by the kernel; all windows are narrow, or all wide."""
         undecided = block.plan.attempt(block.doubles, block.where, indices, entropy, self.caution)
         for trial in undecided:
             indices[trial.which] = self._refined(block, trial, entropy)
@@ -209,13 +209,13 @@ class Sampler:
             self._move_to_bounds(block, indices, entropy)
 
     def _drawn(self, block: _Block, i: int, entropy: Entropy, *, clamped: bool) -> int:
-        """Draw an index by the oracle."""
+        """Draw an index by `reference`."""
         j, grid, value = self._exact(block, i)
         scale = float(self.scale[j])
         return reference.draw(value, scale, grid, entropy, self.noise, clamped=clamped)
 
     def _refined(self, block: _Block, trial: "Undecided", entropy: Entropy) -> int:
-        """Settle an undecided trial; if it is refused, the oracle takes over."""
+        """Settle an undecided trial; if it is refused, draw by `reference`."""
         j, grid, value = self._exact(block, trial.which)
         index = refine(
             value=value,
@@ -230,19 +230,19 @@ class Sampler:
 
     def _move_to_bounds(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
         """Move indices to the bounds where noise leaves the box, by one more random word each."""
-        from inbounds.sampling.atoms import bounds  # noqa: PLC0415 - compiled code
+        from inbounds.sampling.atoms import bounds_loop  # noqa: PLC0415 - compiled code
 
         words, unsure = entropy.words(indices.size), np.empty(indices.size, np.intp)
         joint = self.lower.size > 1
-        given = (*block.plan.parameters[:4], self._intervals)
-        sides = (side[block.where] if joint else side for side in given)
-        move_to_bounds = bounds(self.noise, joint)
+        parameters = (*block.plan.parameters[:4], self._intervals)
+        sides = (side[block.where] if joint else side for side in parameters)
+        move_to_bounds = bounds_loop(self.noise, joint)
         count = move_to_bounds(words, block.doubles, *sides, indices, unsure)
         for i in unsure[:count].tolist():
             indices[i] = self._at_bound(block, i, int(words[i]), float(indices[i]), entropy)
 
     def _at_bound(self, block: _Block, i: int, word: int, inside: float, entropy: Entropy) -> float:
-        """Settle in ball arithmetic whether noise that starts with a word leaves the box."""
+        """Return an index after settling in ball arithmetic whether noise leaves the box."""
         j, grid, value = self._exact(block, i)
         upward = bool(word >> 63)  # noise above zero
         beyond = is_beyond(
@@ -256,13 +256,13 @@ class Sampler:
         return (float(grid.intervals) if upward else 0.0) if beyond else inside
 
     def _exact(self, block: _Block, i: int) -> tuple[int, Grid, Number]:
-        """Return the coordinate of a value, its grid, and the value itself, moved into the box."""
+        """Return the coordinate of a value, its grid, and the exact value, clamped to the box."""
         j = int(block.where[i if block.where.size > 1 else 0])
         grid = self.grid(j)
         return j, grid, grid.clamp(block.number(i))
 
     def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
-        """Turn indices, which `out` may itself hold, into numbers."""
+        """Write the numbers at `indices` to `out`, which may be the same array."""
         if self._stepped and self.lower.size == 1:
             out[:] = self._stepped[0].points(indices.astype(np.int64))
             return
@@ -280,15 +280,15 @@ class Sampler:
 
 
 def _doubles(values: NDArray[Any]) -> Floats:
-    """Return values as the kernel takes them: one kind, one compilation."""
+    """Return values as a writable C-contiguous array of doubles, which the kernel needs."""
     if values.dtype == np.float64 and values.flags.carray:
         return values
     return np.require(values, np.float64, ["C", "W"])
 
 
-_grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves a scalar release a tenth
+_grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves 10 % of a scalar release
 
 
 def _cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

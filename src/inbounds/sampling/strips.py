@@ -1,13 +1,13 @@
-"""A universal table of strips under a noise density, for exact sampling by rejection.
+"""A table of strips under a noise density, for exact sampling by rejection.
 
 The line is cut at dyadic edges into strips whose width times the density at their inner edge is
-about constant. To draw from the density f inside any window: propose one of the strips that cover
-the window, each with the same probability, a point z uniform in it, and accept with probability
-``height * width * f(z)`` if z lies in the window. The proposal density on a strip is
-1/(strips * width), so the product is proportional to f everywhere, *whatever the widths*: the cuts
-decide how often a point is refused, never the distribution.
+about constant. To draw from the density f inside any window, propose one of the strips that cover
+the window, each with the same probability, and a uniform point z in it; accept z with probability
+``height * width * f(z)`` if it lies in the window. The proposal density on a strip is
+1/(strips * width), so the product is proportional to f everywhere, for *all* widths: the edges
+determine how often a point is refused, never the distribution.
 
-Neither the scale of the noise, nor the box, nor the value enters the table.
+The table does not depend on the scale of the noise, the box or the value.
 
 Proof: docs/proofs/sampler.md.
 """
@@ -23,8 +23,8 @@ from inbounds._types import Floats
 from inbounds.numerics import ball
 from inbounds.numerics.noise import Noise
 
-STRIPS = 512  # per side if none were lost to the tails
-REACH = 2.0**520  # further than any width in units of the scale
+STRIPS = 512  # the mass of each side in units of a strip's area
+REACH = 2.0**520  # larger than any width in units of the scale
 _DYADIC = 40  # fractional bits of an edge
 
 
@@ -46,20 +46,20 @@ class Strips:
 
     @property
     def widths(self) -> Floats:
-        """Widths, each within half a unit in the last place."""
+        """Widths of the strips, correct to half a unit in the last place."""
         return np.diff(self.edges)
 
 
 @cache
 def strips(noise: Noise) -> Strips:
-    """Build the table of a distribution."""
+    """Return the table of a distribution, which is built once."""
     half = _half_edges(noise)
     edges = np.concatenate([-half[:0:-1], half])
     return Strips(noise, edges, _height(noise, half))
 
 
 def _half_edges(noise: Noise) -> Floats:
-    """Cut [0, REACH]: each width is the common area over the density at its inner edge."""
+    """Return edges in [0, REACH]; a width is the common area over the density at the inner edge."""
     area = noise.half_mass / STRIPS
     edges = [0.0]
     while edges[-1] < REACH:
@@ -73,7 +73,7 @@ def _half_edges(noise: Noise) -> Floats:
 
 
 def _height(noise: Noise, half: Floats) -> float:
-    """Return the largest height, rounded down, that keeps every acceptance at most one."""
+    """Return the largest height, rounded down, for which no acceptance probability exceeds one."""
     with ctx.workprec(128):
         tops = (
             (-noise.log_density(arb(inner))).exp() / (ball.exact(outer) - ball.exact(inner))

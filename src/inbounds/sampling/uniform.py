@@ -1,8 +1,7 @@
-"""An ideal uniform number of which only the bits that matter are ever drawn.
+"""An ideal uniform number of which only the necessary bits are drawn.
 
-A comparison with such a number is made for all numbers that start with the bits drawn so far. It
-is decided if all of them give the same outcome; otherwise more bits are drawn. Rounding errors
-never decide.
+A comparison with it is made for all numbers that start with the bits drawn so far. It is decided if
+all of them give the same outcome; otherwise more bits are drawn. Rounding errors never decide.
 
 Proof: docs/proofs/reference.md, theorem 2.
 """
@@ -20,15 +19,15 @@ Outcome = TypeVar("Outcome")
 
 
 class Uniform:
-    """A uniform number in [0, 1] that starts with `bits`, `count` of them.
+    """A uniform number in [0, 1] whose first `count` bits are `bits`.
 
     Parameters
     ----------
     entropy
-        Where bits come from.
+        The source of bits.
     bits, count
-        The first bits, if they have been drawn already, and their number. Without them the first
-        64 are drawn.
+        The first bits, if they have been drawn already, and their number. By default the first 64
+        bits are drawn.
 
     Examples
     --------
@@ -49,34 +48,36 @@ class Uniform:
             self.refine()
 
     def refine(self) -> None:
-        """Draw 64 further bits."""
+        """Draw 64 more bits."""
         self.bits = self.bits << _CHUNK | self.entropy.bits(_CHUNK)
         self.count += _CHUNK
 
     @property
     def ball(self) -> arb:
-        """All numbers that start with the bits, from end to end."""
+        """The interval of all numbers that start with the bits."""
         return arb((2 * self.bits + 1, -self.count - 1), (1, -self.count - 1))
 
     @property
     def low(self) -> arb:
-        """The least of them, exactly."""
+        """The smallest of these numbers, exactly."""
         return arb((self.bits, -self.count))
 
     @property
     def high(self) -> arb:
-        """The greatest of them, exactly."""
+        """The largest of these numbers, exactly."""
         return arb((self.bits + 1, -self.count))
 
 
-def settled(decide: Callable[[], Outcome | None], *uniforms: Uniform, guard: int) -> Outcome:
-    """Return what `decide` returns, once it is not None.
+def refine_until_decided(
+    decide: Callable[[], Outcome | None], *uniforms: Uniform, guard: int
+) -> Outcome:
+    """Call `decide` until it returns an outcome other than None, and return that.
 
-    As long as it is None, 64 more bits of each of `uniforms` are drawn, in the order given.
-    `decide` runs in a working precision of `guard` bits beyond those of the longest.
+    After each None, 64 more bits of each of `uniforms` are drawn, in the order given. `decide` runs
+    in a working precision of `guard` bits more than the longest of them has.
 
     The working precision of python-flint is one global number, not one per thread. Another thread
-    that changes it meanwhile can make balls wider and so cost bits; it cannot change an outcome.
+    that changes it meanwhile can make balls wider, which costs bits, but cannot change an outcome.
     """
     while True:
         with ctx.workprec(max([uniform.count for uniform in uniforms]) + guard):

@@ -125,10 +125,10 @@ def test_approximate_losses_have_no_pure_epsilon_and_still_compose() -> None:
 
 def test_where_only_rho_is_known_only_rho_is_used() -> None:
     together = compose([(PrivacyLoss.concentrated(0.01), 5), PURE])
-    found = together.epsilons(1e-6)
-    assert found["basic"] == math.inf
+    epsilons = together.epsilons(1e-6)
+    assert epsilons["basic"] == math.inf
     assert together.best(1e-6) == "zCDP"
-    assert set(found) == {"basic", "zCDP"}
+    assert set(epsilons) == {"basic", "zCDP"}
 
 
 def test_epsilon_and_delta_are_each_others_inverse() -> None:

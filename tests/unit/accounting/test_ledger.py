@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -174,8 +173,8 @@ def test_a_wrong_shape_costs_nothing(ledger: Ledger) -> None:
 def test_every_element_or_row_is_charged(
     ledger: Ledger, mechanism: ib.BoundedLaplace, value: object, releases: int
 ) -> None:
-    answer = ledger.release(mechanism, value, dataset="survey")
-    assert np.shape(answer) == np.shape(value)
+    output = ledger.release(mechanism, value, dataset="survey")
+    assert np.shape(output) == np.shape(value)
     (record,) = ledger.records("survey")
     assert record["releases"] == releases
     assert record["epsilon"] == pytest.approx(0.1 * releases, rel=1e-12)
@@ -186,17 +185,17 @@ def test_every_element_or_row_is_charged(
     assert (f"in parallel on {releases} parts" in record["mechanism"]) is (releases > 1)
 
 
-def test_an_array_that_does_not_fit_is_not_answered_in_part(ledger: Ledger) -> None:
+def test_an_array_that_does_not_fit_is_not_released_in_part(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceededError, match=r"has epsilon=3\.0 left of epsilon=3\.0"):
         ledger.release(TENTH, np.zeros(31), dataset="survey", entropy=Untouchable())
     ledger.release(TENTH, np.zeros(31), dataset="survey", parallel=True)
 
 
 def test_options_reach_the_mechanism(ledger: Ledger) -> None:
-    answers = [
+    outputs = [
         ledger.release(TENTH, SECRET, dataset="survey", entropy=SeededEntropy(1)) for _ in range(2)
     ]
-    assert answers[0] == answers[1] == TENTH.release(SECRET, entropy=SeededEntropy(1))
+    assert outputs[0] == outputs[1] == TENTH.release(SECRET, entropy=SeededEntropy(1))
 
 
 def test_the_same_mechanism_lasts_longer_under_a_delta_and_under_rho(path: Path) -> None:
@@ -255,32 +254,6 @@ def test_an_unknown_dataset_is_named_beside_those_that_are_known(ledger: Ledger)
             use()
 
 
-def test_history_says_when_what_and_how_much(ledger: Ledger) -> None:
-    before = datetime.now(UTC)
-    ledger.release(TENTH, SECRET, dataset="survey", label="mean age")
-    ledger.spend("survey", epsilon=0.25, label="elsewhere; 'quoted'")
-    frame = ledger.history("survey")
-    assert list(frame.columns) == [
-        *("when", "label", "mechanism", "unit", "releases"),
-        *("epsilon", "delta", "rho", "cumulative"),
-    ]
-    assert frame["label"].tolist() == ["mean age", "elsewhere; 'quoted'"]
-    assert frame["mechanism"].tolist() == [repr(TENTH), ""]
-    assert frame["epsilon"].tolist() == [TENTH.epsilon, 0.25]
-    assert frame["cumulative"].tolist() == [TENTH.epsilon, pytest.approx(0.35)]
-    assert frame["rho"].tolist() == pytest.approx([0.005, 0.03125])
-    when = [datetime.fromisoformat(text) for text in frame["when"]]
-    assert before <= when[0] <= when[1] <= datetime.now(UTC)
-    assert when[0].utcoffset() == timedelta(0)
-    assert ledger.history("survey").equals(frame)
-    assert "41.3" not in frame.to_csv()
-
-
-def test_the_history_of_a_fresh_dataset_is_empty(ledger: Ledger) -> None:
-    assert ledger.history("survey").empty
-    assert ledger.verify("survey") == ledger.head("survey")
-
-
 @settings(max_examples=8)
 @given(
     limit=st.integers(1, 60),
@@ -334,17 +307,17 @@ def test_a_full_database_is_an_error_and_nothing_is_charged_or_drawn(
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     event.listen(ledger._book.store._engine(create=False), "connect", limit)
-    answers: list[float] = []
+    outputs: list[float] = []
 
     def fill() -> None:
         while True:  # the budget ends in time
-            answers.append(ledger.release(TENTH, SECRET, dataset="survey", label="x" * 1000))
+            outputs.append(ledger.release(TENTH, SECRET, dataset="survey", label="x" * 1000))
 
     with pytest.raises(LedgerError, match="database or disk is full"):
         fill()
     with pytest.raises(LedgerError, match="database or disk is full"):
         ledger.release(TENTH, SECRET, dataset="survey", label="x" * 5000, entropy=Untouchable())
-    assert len(Ledger(path).records("survey")) == len(answers)
+    assert len(Ledger(path).records("survey")) == len(outputs)
     assert Ledger(path).verify("survey") == ledger.verify("survey")
 
 
@@ -491,7 +464,7 @@ def test_a_cut_tail_is_noticed_by_who_kept_the_head(ledger: Ledger, path: Path) 
     with pytest.raises(LedgerError, match="expected head is not in its history"):
         Ledger(path).verify("survey", expected_head=late)
     for use in (lambda: ledger.verify("survey"), lambda: ledger.spend("survey", epsilon=0.1)):
-        with pytest.raises(LedgerError, match="entry 3 is not what it was"):
+        with pytest.raises(LedgerError, match="entry 3 differs from what was read"):
             use()  # this one has seen more
 
 
@@ -503,7 +476,7 @@ def test_a_ledger_made_anew_is_noticed_by_who_kept_the_head(ledger: Ledger, path
     fresh.open("survey", epsilon=3.0)
     with pytest.raises(LedgerError, match="expected head"):
         fresh.verify("survey", expected_head=head)
-    with pytest.raises(LedgerError, match="opened anew"):
+    with pytest.raises(LedgerError, match="its opening was replaced"):
         ledger.spend("survey", epsilon=0.1)
 
 
@@ -535,34 +508,6 @@ def test_a_missing_package_is_named_with_a_remedy(
     assert done.stderr.endswith(f"Hint: pip install '{hint}'\n")
 
 
-def test_a_notebook_shows_datasets_budgets_and_charges_and_no_value(ledger: Ledger) -> None:
-    ledger.open("<script>", epsilon=1.0, delta=1e-6)
-    ledger.release(TENTH, SECRET, dataset="survey", label="a secret label")
-    page = ledger._repr_html_()
-    assert page is not None
-    for part in ("survey", "epsilon=3.0", "&lt;script&gt;", "delta=1e-06"):
-        assert part in page
-    assert "<script" not in page
-    assert str(SECRET) not in page
-
-
-def test_a_ledger_that_cannot_be_read_is_shown_by_its_name_alone(path: Path) -> None:
-    assert Ledger(path)._repr_html_() is None
-    assert not path.exists()  # showing it creates nothing
-    path.write_bytes(b"not a ledger at all, but long enough to be looked at" * 100)
-    assert Ledger(path)._repr_html_() is None
-    away = Ledger("postgresql+psycopg://user:geheim@127.0.0.1:1/name")
-    assert away._repr_html_() is None
-    assert "geheim" not in repr(away)
-
-
-def test_an_amount_is_shown_by_what_applies(ledger: Ledger) -> None:
-    page = ledger.remaining("survey")._repr_html_()
-    assert "epsilon" in page
-    assert "rho" not in page
-    assert "Budget" in ledger.budget("survey")._repr_html_()
-
-
 ROW, ADDED, PERSON = Unit("replace"), Unit("add-remove"), Unit("replace", "person")
 
 
@@ -575,7 +520,7 @@ def test_the_unit_of_a_dataset_is_kept_for_good(path: Path) -> None:
     ledger.open("people", epsilon=3.0, unit=PERSON, exist_ok=True)
     ledger.open("people", epsilon=3.0, exist_ok=True)
     for other in (ROW, Unit("replace", "person", 2)):
-        with pytest.raises(LedgerError, match=r"epsilon=3\.0 to replace one person, which cannot"):
+        with pytest.raises(LedgerError, match=r"epsilon=3\.0 for 'replace one person', which"):
             ledger.open("people", epsilon=3.0, unit=other, exist_ok=True)
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
         ledger.open("rows", epsilon=3.0, unit="row")  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from inbounds.accounting import lookalike
-from inbounds.accounting.lookalike import alike, looks
+from inbounds.accounting.lookalike import look_alike, looks
 
 
 def test_a_look_is_taken_as_written_and_in_small_letters() -> None:
@@ -26,8 +26,8 @@ def test_a_look_is_taken_as_written_and_in_small_letters() -> None:
     ],
 )
 def test_either_look_makes_two_names_alike(one: str, other: str) -> None:
-    assert alike(one, other)
-    assert alike(other, one)
+    assert look_alike(one, other)
+    assert look_alike(other, one)
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_either_look_makes_two_names_alike(one: str, other: str) -> None:
     [("l", "1"), ("l", "I"), ("O", "0"), ("cafe", "café"), ("groß", "grob"), ("a", "aa")],
 )
 def test_what_a_reader_tells_apart_is_not_alike(one: str, other: str) -> None:
-    assert not alike(one, other)
+    assert not look_alike(one, other)
 
 
 def test_strokes_and_rings_of_other_scripts_stand_for_several() -> None:
-    assert all(alike("Ι", stroke) for stroke in "Il1|ӏا")
-    assert all(alike("О", ring) for ring in "Oo0ס")
-    assert not alike("Ι", "О")
+    assert all(look_alike("Ι", stroke) for stroke in "Il1|ӏا")
+    assert all(look_alike("О", ring) for ring in "Oo0ס")
+    assert not look_alike("Ι", "О")
 
 
 def test_every_look_alike_is_one_composed_character_with_one_look() -> None:
@@ -49,4 +49,4 @@ def test_every_look_alike_is_one_composed_character_with_one_look() -> None:
         others = "".join(table.split()[1::2])
         assert len(set(others)) == len(others)
         assert unicodedata.normalize("NFC", others) == others
-    assert all(alike(look, chr(code)) for code, look in lookalike._LOOKS.items())
+    assert all(look_alike(look, chr(code)) for code, look in lookalike._LOOKS.items())

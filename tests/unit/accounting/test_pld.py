@@ -16,10 +16,10 @@ def responses(epsilon: float, times: int, at: float, *, then: float = 0.0) -> mp
         p, q = 1 / (1 + mpmath.exp(-step)), 1 / (1 + mpmath.exp(-last))
         total, weight = mpmath.mpf(0), (1 - p) ** times
         for k in range(times + 1):
-            for sign, share in ((1, q), (-1, 1 - q)):
+            for sign, fraction in ((1, q), (-1, 1 - q)):
                 excess = (2 * k - times) * step + sign * last - goal
                 if excess > 0:
-                    total -= weight * share * mpmath.expm1(-excess)
+                    total -= weight * fraction * mpmath.expm1(-excess)
             weight *= p / (1 - p) * (times - k) / (k + 1)
         return total
 
@@ -41,23 +41,23 @@ def test_randomised_responses_cost_what_the_binomial_sum_says(epsilon: float, ti
     mean, deviation = times * epsilon * math.tanh(epsilon / 2), epsilon * math.sqrt(times)
     for far in (0.0, 2.1, 4.7, 6.1, 8.2):
         at = min(mean + far * deviation, 0.999 * times * epsilon)
-        exact, found = responses(epsilon, times, at), pld.delta(losses, at)
-        assert exact <= found <= exact * mpmath.mpf(1 + 1e-6) + 1e-14 * (10 + times)
+        exact, computed = responses(epsilon, times, at), pld.delta(losses, at)
+        assert exact <= computed <= exact * mpmath.mpf(1 + 1e-6) + 1e-14 * (10 + times)
 
 
 @pytest.mark.parametrize("times", [1, 10, 200])
 def test_cells_that_miss_the_points_only_raise_delta(times: int) -> None:
     losses = ((PrivacyLoss.pure(0.1), times), (PrivacyLoss.pure(0.3141592), 1))
     for at in (0.0, 0.05, 0.21, 0.4, 1.0):
-        exact, found = responses(0.1, times, at, then=0.3141592), pld.delta(losses, at)
-        assert exact <= found <= exact * mpmath.mpf(1.01) + 1e-12
+        exact, computed = responses(0.1, times, at, then=0.3141592), pld.delta(losses, at)
+        assert exact <= computed <= exact * mpmath.mpf(1.01) + 1e-12
 
 
 def test_one_large_and_many_small_losses_stay_tight() -> None:
     losses = ((PrivacyLoss.pure(10.0), 1), (PrivacyLoss.pure(1e-3), 1000))
     for at in (10.0, 10.05, 10.1):
-        exact, found = responses(1e-3, 1000, at, then=10.0), pld.delta(losses, at)
-        assert exact <= found <= exact * mpmath.mpf(1.5) + 1e-11
+        exact, computed = responses(1e-3, 1000, at, then=10.0), pld.delta(losses, at)
+        assert exact <= computed <= exact * mpmath.mpf(1.5) + 1e-11
 
 
 @pytest.mark.parametrize("times", [1, 10, 100, 1000, 5000])
@@ -67,8 +67,8 @@ def test_gaussian_profiles_compose_to_a_gaussian(times: int) -> None:
     together = mu * math.sqrt(times)
     for far in (0.0, 1.0, 2.0, 3.0, 4.0):
         epsilon = together * (together / 2 + far)
-        exact, found = gaussian_delta(together, epsilon), pld.delta(losses, epsilon)
-        assert exact <= found <= 1.15 * exact
+        exact, computed = gaussian_delta(together, epsilon), pld.delta(losses, epsilon)
+        assert exact <= computed <= 1.15 * exact
 
 
 @pytest.mark.parametrize("times", [1, 3, 1024, 1025, 10**6])
@@ -82,8 +82,8 @@ def test_a_million_releases_stay_tight() -> None:
     mu = 1e-3
     losses = ((gaussian(mu, 0.011), 10**6),)
     for epsilon in (0.5, 2.0, 4.0):
-        exact, found = gaussian_delta(1.0, epsilon), pld.delta(losses, epsilon)
-        assert exact <= found <= 1.2 * exact + 1e-8
+        exact, computed = gaussian_delta(1.0, epsilon), pld.delta(losses, epsilon)
+        assert exact <= computed <= 1.2 * exact + 1e-8
 
 
 def test_the_last_delta_of_a_profile_may_be_lost_for_good() -> None:
@@ -115,9 +115,9 @@ def test_a_point_that_is_too_high_is_passed_under() -> None:
         for k, (x, y) in enumerate(PrivacyLoss.pure(1.0).profile)
     )
     truth = np.array([response_delta(1.0, x) for x, _ in raised])
-    found = pld.convex(raised, np.array([x for x, _ in raised]))
-    assert (found >= truth * (1 - 1e-12)).all()
-    assert (found <= 1.02 * truth + 0.03).all()
+    computed = pld.convex(raised, np.array([x for x, _ in raised]))
+    assert (computed >= truth * (1 - 1e-12)).all()
+    assert (computed <= 1.02 * truth + 0.03).all()
 
 
 def test_the_curve_is_convex_across_zero_and_covers_both_directions() -> None:
@@ -138,6 +138,6 @@ def test_a_distribution_is_above_its_profile_whatever_the_cells(step: float) -> 
     one = pld.single(PrivacyLoss.pure(1.0).profile, step)
     assert one._pmf_remove.to_dense_pmf()._probs.sum() == pytest.approx(1.0, abs=1e-9)
     for epsilon in np.linspace(0, 1.2, 49):
-        found = float(one.get_delta_for_epsilon(epsilon))
-        assert found >= response_delta(1.0, epsilon) * (1 - 1e-11) - 1e-15
-        assert found <= response_delta(1.0, max(0.0, epsilon - step)) + 1e-10
+        computed = float(one.get_delta_for_epsilon(epsilon))
+        assert computed >= response_delta(1.0, epsilon) * (1 - 1e-11) - 1e-15
+        assert computed <= response_delta(1.0, max(0.0, epsilon - step)) + 1e-10

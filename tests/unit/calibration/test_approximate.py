@@ -40,7 +40,7 @@ def true_delta(u: float, gamma: float, epsilon: float, s: float) -> mpf:
         lambda v, centre=centre: mp.exp(-((v - centre) ** 2) / 2)
         for centre in (mpf(s), mpf(s) + mpf(gamma))
     )
-    masses = [mp.quad(law, mp.linspace(0, u, 9)) for law in (first, second)]
+    masses = [mp.quad(distribution, mp.linspace(0, u, 9)) for distribution in (first, second)]
     ratio = mp.log(masses[1] / masses[0]) + mpf(gamma) * (s + mpf(gamma) / 2)
     z = min(mpf(u), (ratio - mpf(epsilon)) / gamma)
     if z <= 0:
@@ -54,21 +54,21 @@ def true_delta(u: float, gamma: float, epsilon: float, s: float) -> mpf:
 
 def random_intervals(count: int) -> list[tuple[float, float, float]]:
     rng = np.random.default_rng(7)
-    found = []
+    intervals = []
     for index in range(count):
         u = float(10 ** rng.uniform(-3, 1.3))
         gamma = u * float((rng.uniform(), 10 ** rng.uniform(-9, 0), 1.0)[index % 3])
-        share = float((rng.uniform(), 1 - 10 ** rng.uniform(-4, 0), 0.0)[index // 3 % 3])
-        found.append((u, gamma, share))
-    return found
+        fraction = float((rng.uniform(), 1 - 10 ** rng.uniform(-4, 0), 0.0)[index // 3 % 3])
+        intervals.append((u, gamma, fraction))
+    return intervals
 
 
-@pytest.mark.parametrize(("u", "gamma", "share"), random_intervals(36))
+@pytest.mark.parametrize(("u", "gamma", "fraction"), random_intervals(36))
 def test_the_bound_is_at_most_one_percent_above_a_pair_that_exists(
-    u: float, gamma: float, share: float
+    u: float, gamma: float, fraction: float
 ) -> None:
     widths, reach = interval(u, gamma)
-    epsilon = share * pure_loss(widths, reach, ONE).epsilon
+    epsilon = fraction * pure_loss(widths, reach, ONE).epsilon
     bound = delta_upper_bound(widths, reach, ONE, epsilon)
     best, place = best_pair(u, gamma, epsilon)
     assert best <= bound * (1 + 1e-9)
@@ -90,7 +90,7 @@ def test_the_bound_holds_where_exp_of_epsilon_overflows(epsilon: float) -> None:
 def test_neither_the_middle_nor_the_end_alone_is_the_worst_place() -> None:
     widths, reach = interval(5.0, 0.5)
     pure = pure_loss(widths, reach, ONE).epsilon
-    places = [best_pair(5.0, 0.5, share * pure)[1] for share in (0.0, 0.5, 0.99)]
+    places = [best_pair(5.0, 0.5, fraction * pure)[1] for fraction in (0.0, 0.5, 0.99)]
     assert places[0] == pytest.approx(2.25, abs=2e-3)
     assert 2.3 < places[1] < 4.4
     assert places[2] == 4.5
@@ -120,21 +120,21 @@ def test_zcdp_gives_at_least_the_delta_of_the_gaussian_that_has_it(
     rho: float, epsilon: float
 ) -> None:
     """√(2ρ)-GDP is ρ-zCDP, so no valid conversion is below its δ; ours is within a factor 30."""
-    found, exact = rho_delta(rho, epsilon), gaussian_delta(math.sqrt(2 * rho), epsilon)
-    assert exact <= found <= min(1.0, 30 * exact + 1e-300)
+    computed, exact = rho_delta(rho, epsilon), gaussian_delta(math.sqrt(2 * rho), epsilon)
+    assert exact <= computed <= min(1.0, 30 * exact + 1e-300)
 
 
 def pair_delta(u: np.ndarray, s: np.ndarray, other: np.ndarray, epsilon: float) -> float:
     """∫(p - e^ε q)₊ of two coordinates by a grid of midpoints."""
-    laws = []
+    distributions = []
     for centre in (s, other):
         sides = []
         for width, at in zip(u, centre, strict=True):
             v = (np.arange(600) + 0.5) * width / 600
             side = np.exp(-((v - at) ** 2) / 2)
             sides.append(side / side.sum())
-        laws.append(np.outer(*sides))
-    return float(np.maximum(laws[0] - math.exp(epsilon) * laws[1], 0).sum())
+        distributions.append(np.outer(*sides))
+    return float(np.maximum(distributions[0] - math.exp(epsilon) * distributions[1], 0).sum())
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -205,19 +205,19 @@ def test_epsilon_nought_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("u", [1e-6, 1e-3, 1.0, 1e3, 1e6])
-@pytest.mark.parametrize("share", [2.0**-240, 1e-9, 0.5, 1.0])
+@pytest.mark.parametrize("fraction", [2.0**-240, 1e-9, 0.5, 1.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1.0, 750.0])
-def test_extreme_intervals_give_valid_answers(u: float, share: float, epsilon: float) -> None:
-    widths, reach = interval(1e9 * u, 1e9 * u * share)
+def test_extreme_intervals_give_valid_bounds(u: float, fraction: float, epsilon: float) -> None:
+    widths, reach = interval(1e9 * u, 1e9 * u * fraction)
     bound = delta_upper_bound(widths, reach, np.array([1e9]), epsilon)
-    assert 0 <= bound <= gaussian_delta(u * share * (1 + 1e-13), epsilon)
+    assert 0 <= bound <= gaussian_delta(u * fraction * (1 + 1e-13), epsilon)
 
 
 @pytest.mark.parametrize("delta", [1e-290, 1e-30, 0.5, 1 - 1e-9])
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, 900.0])
-@pytest.mark.parametrize("share", [1e-12, 1.0])
-def test_extreme_requests_are_met(share: float, epsilon: float, delta: float) -> None:
-    widths, reach = interval(1e-3, 1e-3 * share)
+@pytest.mark.parametrize("fraction", [1e-12, 1.0])
+def test_extreme_requests_are_met(fraction: float, epsilon: float, delta: float) -> None:
+    widths, reach = interval(1e-3, 1e-3 * fraction)
     sigma = sigma_for_delta(widths, reach, ONE, epsilon, delta)
     assert 0 < sigma[0] < math.inf
     assert delta_upper_bound(widths, reach, sigma, epsilon) <= delta

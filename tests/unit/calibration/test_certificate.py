@@ -140,9 +140,9 @@ def test_a_lower_claim_is_refused(name: str) -> None:
 def test_less_noise_in_any_row_is_refused(name: str) -> None:
     proof = MECHANISMS[name].certificate()
     for index, row in enumerate(proof.rows):
-        share = float(loss_at(proof, [r.change for r in proof.rows]))
+        fraction = float(loss_at(proof, [r.change for r in proof.rows]))
         alone = dataclasses.replace(proof, rows=(row,))
-        if float(loss_at(alone, [row.change])) < 1e-6 * share:
+        if float(loss_at(alone, [row.change])) < 1e-6 * fraction:
             continue  # a row that hardly counts
         with pytest.raises(CertificateError, match="the evidence proves epsilon <="):
             with_row(proof, index, scale=row.scale * (1 - 1e-4)).check()
@@ -167,8 +167,8 @@ def test_a_change_moved_anywhere_proves_something_weaker_but_never_something_fal
     truth = float(lower_bound(proof))
     generator = np.random.default_rng(5)
     for index, row in enumerate(proof.rows):
-        for share in (0.0, 1.0, *generator.uniform(0, 1, 3).tolist()):
-            moved = with_row(proof, index, change=share * (row.upper - row.lower))
+        for fraction in (0.0, 1.0, *generator.uniform(0, 1, 3).tolist()):
+            moved = with_row(proof, index, change=fraction * (row.upper - row.lower))
             assert not proves(moved, truth * (1 - 1e-12))
 
 
@@ -219,7 +219,7 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
     good = BoundedGaussian(box, norm & PerCoordinate(np.minimum(caps, 1e6)), sigma)
     truth = lower_bound(good.certificate())
     for low, high in ((0, 1), (0, 1), (0, 0.01), (-0.3, 1.3), (-0.3, 1.3)):
-        found = certify(
+        certified = certify(
             lower=lower,
             upper=upper,
             noise=NORMAL,
@@ -230,9 +230,9 @@ def test_any_change_and_multiplier_at_all_give_a_bound_above_the_truth(
             change=generator.uniform(low, high, size) * (upper - lower),
             multiplier=float(10 ** generator.uniform(-4, 4)),
         )
-        assert found.epsilon >= truth
+        assert certified.epsilon >= truth
         if low == 0:
-            found.check()
+            certified.check()
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -246,7 +246,7 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
     caps = np.where(generator.random(size) < 0.5, np.inf, generator.uniform(0.1, 2, size))
     radius = float(generator.uniform(0.2, 3))
     for high in (1, 1, 0.01):
-        found = certify(
+        certified = certify(
             noise=LAPLACE,
             lower=lower,
             upper=upper,
@@ -257,16 +257,16 @@ def test_any_change_and_multiplier_bound_laplace_noise_from_above(order: Any, se
             change=generator.uniform(0, high, size) * (upper - lower),
             multiplier=float(10 ** generator.uniform(-4, 4)),
         )
-        found.check()
-        most = [min(r.upper - r.lower, r.cap or math.inf) * (1 - 1e-15) for r in found.rows]
+        certified.check()
+        most = [min(r.upper - r.lower, r.cap or math.inf) * (1 - 1e-15) for r in certified.rows]
         for _ in range(10):
             change = np.array(most) * generator.uniform(0, 1, size) ** 0.2
             change *= min(1.0, radius / float(np.linalg.norm(change, order)) * (1 - 1e-15))
-            assert loss_at(found, change.tolist()) <= found.epsilon
+            assert loss_at(certified, change.tolist()) <= certified.epsilon
 
 
-def test_a_certificate_of_one_law_is_none_of_the_other() -> None:
-    """The same numbers prove more for the law that leaks less."""
+def test_a_certificate_of_one_distribution_does_not_prove_another() -> None:
+    """The same numbers prove more for the distribution that leaks less."""
     normal = BoundedGaussian(Box(0, 1), 0.1, 1.0).certificate()
     laplace = BoundedLaplace(Box(0, 1), 0.1, 1.0).certificate()
     assert normal.epsilon < laplace.epsilon
@@ -454,7 +454,7 @@ def test_the_width_proved_for_is_that_of_the_bounds_and_not_its_nearest_double()
 def test_a_change_outside_the_box_is_refused(change: float) -> None:
     for name in ("l2", "laplace, l1"):
         proof = MECHANISMS[name].certificate()
-        with pytest.raises(CertificateError, match="cannot be evidence"):
+        with pytest.raises(CertificateError, match="fields that are not valid"):
             with_row(proof, -1, change=change).check()
 
 

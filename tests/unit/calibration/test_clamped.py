@@ -14,7 +14,7 @@ from inbounds.sensitivity import Reach
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-3, 0.3, 1.0, 3.0, 12.0]  # in units of sigma
-SHARES = [1e-6, 0.1, 0.5, 0.9, 1.0]
+FRACTIONS = [1e-6, 0.1, 0.5, 0.9, 1.0]
 
 
 def above(x: Any) -> mpf:
@@ -48,44 +48,44 @@ def interval(change: float) -> Reach:
 
 
 @pytest.mark.parametrize("u", [*WIDTHS, 100.0, 3000.0])
-@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("fraction", FRACTIONS)
 def test_pure_epsilon_of_an_interval_is_right_and_never_below_the_truth(
-    u: float, share: float
+    u: float, fraction: float
 ) -> None:
     sigma = 1 / u
     with mp.workdps(DIGITS):
-        exact = true_pure(1.0, share, sigma)
-    found = pure_epsilon(np.ones(1), interval(share), np.array([sigma]))
-    assert exact <= found <= exact * (1 + 1e-13)
+        exact = true_pure(1.0, fraction, sigma)
+    computed = pure_epsilon(np.ones(1), interval(fraction), np.array([sigma]))
+    assert exact <= computed <= exact * (1 + 1e-13)
 
 
 @pytest.mark.parametrize("u", WIDTHS)
-@pytest.mark.parametrize("share", SHARES)
-def test_delta_of_an_interval_is_right_and_never_below_the_truth(u: float, share: float) -> None:
+@pytest.mark.parametrize("fraction", FRACTIONS)
+def test_delta_of_an_interval_is_right_and_never_below_the_truth(u: float, fraction: float) -> None:
     sigma = 1 / u
     with mp.workdps(DIGITS):
-        top = true_pure(1.0, share, sigma)
+        top = true_pure(1.0, fraction, sigma)
         for part in (0.0, 0.2, 0.7, 0.999):
             epsilon = float(part * top)
-            exact = true_delta(1.0, share, sigma, epsilon)
-            found = interval_delta(1.0, share, sigma, epsilon)
-            assert exact <= found
-            assert found <= exact * (1 + 1e-9) or found < 1e-320
+            exact = true_delta(1.0, fraction, sigma, epsilon)
+            computed = interval_delta(1.0, fraction, sigma, epsilon)
+            assert exact <= computed
+            assert computed <= exact * (1 + 1e-9) or computed < 1e-320
 
 
 @pytest.mark.parametrize("u", WIDTHS)
-@pytest.mark.parametrize("share", SHARES)
-def test_delta_is_zero_exactly_from_the_pure_epsilon_on(u: float, share: float) -> None:
-    top = pure_epsilon(np.ones(1), interval(share), np.array([1 / u]))
-    assert interval_delta(1.0, share, 1 / u, top) == 0
-    assert interval_delta(1.0, share, 1 / u, 2 * top) == 0
-    assert interval_delta(1.0, share, 1 / u, top * (1 - 1e-9)) > 0
+@pytest.mark.parametrize("fraction", FRACTIONS)
+def test_delta_is_zero_exactly_from_the_pure_epsilon_on(u: float, fraction: float) -> None:
+    top = pure_epsilon(np.ones(1), interval(fraction), np.array([1 / u]))
+    assert interval_delta(1.0, fraction, 1 / u, top) == 0
+    assert interval_delta(1.0, fraction, 1 / u, 2 * top) == 0
+    assert interval_delta(1.0, fraction, 1 / u, top * (1 - 1e-9)) > 0
 
 
 def brute_force(u: float, steps: int, epsilon: float, points: int = 121) -> float:
     """The largest δ of any pair of grid values up to `steps` apart and any threshold event."""
     place = np.linspace(0, u, points)
-    below = ndtr(place[:, None] - place[None])  # below[t, s] = P(answer at s is at most t)
+    below = ndtr(place[:, None] - place[None])  # below[t, s] = P(output at s is at most t)
     best = 0.0
     for events, d in itertools.product((below, 1 - below), range(1, steps + 1)):
         for first, second in ((events[:, d:], events[:, :-d]), (events[:, :-d], events[:, d:])):
@@ -100,11 +100,11 @@ def test_no_pair_and_threshold_exceeds_delta_and_the_worst_comes_close(
 ) -> None:
     """The grid misses the best threshold by up to half a step, a second-order loss."""
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
-        found = interval_delta(u, u * steps / 120, 1.0, epsilon)
+        computed = interval_delta(u, u * steps / 120, 1.0, epsilon)
         reached = brute_force(u, steps, epsilon)
-        assert reached <= found + 1e-15
+        assert reached <= computed + 1e-15
         bound_by_box = epsilon / (u * steps / 120) - u * steps / 240 >= u * (1 - steps / 120)
-        assert reached >= found - (1e-12 if bound_by_box else 1e-3 * found + 1e-12)
+        assert reached >= computed - (1e-12 if bound_by_box else 1e-3 * computed + 1e-12)
 
 
 def test_the_worst_threshold_is_met_when_the_grid_holds_it() -> None:
@@ -113,9 +113,9 @@ def test_the_worst_threshold_is_met_when_the_grid_holds_it() -> None:
     for epsilon in (0.2, 0.9, 2.0):
         x = np.linspace(-u, u - change, 400_001)
         gain = ndtr(-x) - math.exp(epsilon) * ndtr(-x - change)
-        found = interval_delta(u, change, 1.0, epsilon)
-        assert float(gain.max()) == pytest.approx(found, rel=1e-6, abs=1e-13)
-        assert float(gain.max()) <= found + 1e-15
+        computed = interval_delta(u, change, 1.0, epsilon)
+        assert float(gain.max()) == pytest.approx(computed, rel=1e-6, abs=1e-13)
+        assert float(gain.max()) <= computed + 1e-15
 
 
 def test_a_wide_box_leaves_the_plain_gaussian_and_a_narrow_one_gives_less() -> None:
@@ -151,7 +151,7 @@ def test_the_smallest_sigma_gives_the_guarantee_and_a_billionth_less_does_not(
 
 @pytest.mark.parametrize("epsilon", [1e-30, 1e-9, 1e3, 1e20, 1e60])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.5])
-def test_extreme_requests_are_answered_at_once(epsilon: float, delta: float) -> None:
+def test_extreme_requests_are_met_at_once(epsilon: float, delta: float) -> None:
     sigma = interval_sigma(2.0, 1.0, epsilon, delta)
     assert 0 < sigma < math.inf
     assert interval_delta(2.0, 1.0, sigma, epsilon) <= delta
@@ -205,7 +205,7 @@ def test_bounds_per_coordinate_add_up_exactly_and_a_norm_never_costs_more() -> N
 def test_equal_coordinates_under_a_norm_are_bounded_exactly() -> None:
     """The tangent at the even change is the worst case itself, by symmetry and concavity."""
     widths, sigmas = np.full(4, 2.0), np.full(4, 1.3)
-    for kind, share in ((L1, 4.0), (L2, 2.0)):
-        found = pure_epsilon(widths, kind(1.2).within(widths), sigmas)
-        exact = total(widths, np.full(4, 1.2 / share), sigmas)
-        assert exact <= found <= exact * (1 + 1e-12)
+    for kind, fraction in ((L1, 4.0), (L2, 2.0)):
+        computed = pure_epsilon(widths, kind(1.2).within(widths), sigmas)
+        exact = total(widths, np.full(4, 1.2 / fraction), sigmas)
+        assert exact <= computed <= exact * (1 + 1e-12)

@@ -58,15 +58,15 @@ def test_the_renyi_bound_is_at_least_every_pair_and_close_to_the_best(
 
 @pytest.mark.parametrize("alpha", [1.5, 10.0, 1e3, 1e6, 1e14, 1e300, math.inf])
 @pytest.mark.parametrize("u", [1e-6, 0.01, 1.0, 30.0, 150.0, 1e6])
-@pytest.mark.parametrize("share", [2.0**-240, 1e-6, 0.3, 1.0])
+@pytest.mark.parametrize("fraction", [2.0**-240, 1e-6, 0.3, 1.0])
 def test_the_renyi_bound_is_at_most_the_gaussian_and_the_pure_one(
-    u: float, share: float, alpha: float
+    u: float, fraction: float, alpha: float
 ) -> None:
-    widths, reach = interval(u, u * share)
+    widths, reach = interval(u, u * fraction)
     bound = renyi_upper_bound(widths, reach, ONE, alpha)
     pure = pure_loss(widths, reach, ONE).epsilon
     assert 0 < bound <= pure
-    gaussian = alpha * (u * share) ** 2 / 2
+    gaussian = alpha * (u * fraction) ** 2 / 2
     assert bound <= gaussian * (1 + 1e-12) + 1e-280 * alpha
 
 
@@ -160,12 +160,12 @@ def test_mu_is_exact_for_caps_and_for_an_l2_norm() -> None:
 
 @pytest.mark.parametrize("u", [1e-6, 0.01, 1.0, 7.9, 8.1, 40.0, 1e6])
 def test_rho_is_half_the_variance_left_in_the_middle(u: float) -> None:
-    found = rho_upper_bound(*interval(u, u / 10), ONE)
+    computed = rho_upper_bound(*interval(u, u / 10), ONE)
     with mp.workdps(60):
         half = mpf(u) / 2
         left = 1 - 2 * half * mp.npdf(half) / mp.erf(half / mp.sqrt(2))
         truth = (mpf(u / 10)) ** 2 * left / 2
-        assert truth <= found <= truth * (1 + mpf(10) ** -11)
+        assert truth <= computed <= truth * (1 + mpf(10) ** -11)
 
 
 def test_rho_is_reached_by_small_orders_in_the_middle_of_the_interval() -> None:

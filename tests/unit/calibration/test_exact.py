@@ -138,9 +138,9 @@ def least_limit(widths: np.ndarray, reach: Reach) -> float:
 @pytest.mark.parametrize("kind", [L2, L1, LInf])
 def test_noise_lies_between_its_two_limits(kind: Any) -> None:
     generator = np.random.default_rng(7)
-    for size, reach_share in itertools.product((1, 2, 5), (1e-6, 0.1, 0.7)):
+    for size, reach_fraction in itertools.product((1, 2, 5), (1e-6, 0.1, 0.7)):
         widths = 10 ** generator.uniform(-1, 1, size)
-        reach = kind(reach_share * float(widths.min())).within(widths)
+        reach = kind(reach_fraction * float(widths.min())).within(widths)
         least = least_limit(widths, reach)
         assert least > 0
         for epsilon in (1e-6, 0.3, 1.0, 7.0, 1e3):
@@ -165,9 +165,9 @@ def test_a_change_of_everything_has_a_closed_form(width: float, reach: float) ->
         sigma, _ = smallest_sigma(np.array([width]), within, np.ones(1), epsilon)
         assert sigma[0] == pytest.approx(width / math.sqrt(2 * epsilon), rel=5e-14, abs=0)
         assert sigma[0] >= width / math.sqrt(2 * epsilon) * (1 - 1e-16)
-    for sigma_share in (1e-4, 1.0, 1e9):
-        loss = pure_loss(np.array([width]), within, np.array([sigma_share * width]))
-        assert loss.epsilon == pytest.approx(0.5 / sigma_share**2, rel=MARGIN, abs=0)
+    for sigma_fraction in (1e-4, 1.0, 1e9):
+        loss = pure_loss(np.array([width]), within, np.array([sigma_fraction * width]))
+        assert loss.epsilon == pytest.approx(0.5 / sigma_fraction**2, rel=MARGIN, abs=0)
 
 
 def test_a_ball_that_holds_the_whole_box_has_a_closed_form() -> None:
@@ -178,11 +178,13 @@ def test_a_ball_that_holds_the_whole_box_has_a_closed_form() -> None:
     )
 
 
-@pytest.mark.parametrize(("kind", "share"), [(L2, 3.0), (L1, 9.0), (LInf, 1.0)])
-def test_equal_widths_are_one_interval_with_a_share_of_the_budget(kind: Any, share: float) -> None:
+@pytest.mark.parametrize(("kind", "fraction"), [(L2, 3.0), (L1, 9.0), (LInf, 1.0)])
+def test_equal_widths_are_one_interval_with_a_fraction_of_the_budget(
+    kind: Any, fraction: float
+) -> None:
     widths = np.full(9, 2.0)
     sigma, _ = smallest_sigma(widths, kind(1.2).within(widths), np.ones(9), 0.7)
-    assert sigma[0] == pytest.approx(interval_sigma(2.0, 1.2 / share, 0.7 / 9), rel=5e-14, abs=0)
+    assert sigma[0] == pytest.approx(interval_sigma(2.0, 1.2 / fraction, 0.7 / 9), rel=5e-14, abs=0)
 
 
 @pytest.mark.parametrize("change", [1e-18, 1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 1 - 1e-12, 1.0])
@@ -263,25 +265,25 @@ def test_one_huge_coordinate_among_tiny_ones_costs_no_accuracy() -> None:
     assert reached <= loss.epsilon <= reached * (1 + 1e-10)
 
 
-@pytest.mark.parametrize("share", [0.9, 0.99, 0.999])
-def test_a_norm_that_nearly_holds_the_whole_box_costs_no_accuracy(share: float) -> None:
+@pytest.mark.parametrize("fraction", [0.9, 0.99, 0.999])
+def test_a_norm_that_nearly_holds_the_whole_box_costs_no_accuracy(fraction: float) -> None:
     widths = np.array([1.0, 2.0, 5.0, 9.0])
-    reach = L2(share * float(np.linalg.norm(widths))).within(widths)
+    reach = L2(fraction * float(np.linalg.norm(widths))).within(widths)
     for sigma in (np.ones(4), np.full(4, 20.0), widths):
         loss = pure_loss(widths, reach, sigma)
         reached = true_loss(widths, allowed(reach, loss.change), sigma)
         assert reached <= loss.epsilon <= reached * (1 + 1e-12)
 
 
-def test_the_split_by_width_gives_each_coordinate_its_own_share() -> None:
+def test_the_split_by_width_gives_each_coordinate_its_own_fraction() -> None:
     widths, caps = np.array([120.0, 1e6, 1.0]), np.array([30.0, 1e6, 1e-3])
     sigmas = split_by_width(widths, caps, 1.5)
     part = caps / widths
     root = np.sqrt(part * (1 - part / 2))
-    shares = 1.5 * root / root.sum()
-    for width, cap, sigma, share in zip(widths, caps, sigmas, shares, strict=True):
+    fractions = 1.5 * root / root.sum()
+    for width, cap, sigma, fraction in zip(widths, caps, sigmas, fractions, strict=True):
         loss = true_loss([width], [cap], [sigma])
-        assert float(loss) == pytest.approx(share, rel=1e-12, abs=0)
+        assert float(loss) == pytest.approx(fraction, rel=1e-12, abs=0)
     assert float(true_loss(widths, caps, sigmas)) == pytest.approx(1.5, rel=1e-12, abs=0)
 
 
@@ -295,10 +297,10 @@ def test_the_split_is_the_same_in_any_unit() -> None:
 def test_the_split_keeps_the_summed_relative_noise_least_at_low_noise() -> None:
     widths, caps, epsilon = np.array([1.0, 1.0]), np.array([0.02, 0.5]), 400.0
     best = float((split_by_width(widths, caps, epsilon) ** 2).sum())
-    for share in (0.05, 0.1, 0.3, 0.5, 0.7):
+    for fraction in (0.05, 0.1, 0.3, 0.5, 0.7):
         pair = [
             interval_sigma(1.0, cap, epsilon * part)
-            for cap, part in zip(caps, (share, 1 - share), strict=True)
+            for cap, part in zip(caps, (fraction, 1 - fraction), strict=True)
         ]
         assert best <= sum(sigma**2 for sigma in pair) * 1.01
 
@@ -309,17 +311,17 @@ def test_a_loss_too_small_for_doubles_is_not_reported_as_zero() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("share", [0.3, 0.9])
+@pytest.mark.parametrize("fraction", [0.3, 0.9])
 def test_a_search_that_ends_early_costs_accuracy_and_never_privacy(
-    order: Any, share: float, monkeypatch: pytest.MonkeyPatch
+    order: Any, fraction: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     widths, sigma = np.array([1.0, 2.0, 5.0]), np.full(3, 2.0)
     reach = Reach(np.minimum(widths, 1.5), order, 1.5)
     epsilon = pure_loss(widths, reach, sigma).epsilon
 
     def early(*given: Any) -> WorstChange:
-        found = worst_change(*given)
-        return WorstChange(share * found.change, found.multiplier)
+        worst = worst_change(*given)
+        return WorstChange(fraction * worst.change, worst.multiplier)
 
     monkeypatch.setattr(exact, "worst_change", early)
     assert pure_loss(widths, reach, sigma).epsilon > epsilon

@@ -23,11 +23,11 @@ def true_delta(mu: float, epsilon: float) -> mpf:
     ],
 )
 def test_delta_is_the_true_one_rounded_up(mu: float, epsilon: float) -> None:
-    found = gaussian_delta(mu, epsilon)
+    computed = gaussian_delta(mu, epsilon)
     with mp.workdps(700):
         truth = true_delta(mu, epsilon)
-        assert truth <= found
-        assert found <= truth * (1 + mpf(2) ** -50) or truth < 1e-305
+        assert truth <= computed
+        assert computed <= truth * (1 + mpf(2) ** -50) or truth < 1e-305
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-10, 1e-3, 0.1, 1.0, 10.0, 700.0, 1000.0])

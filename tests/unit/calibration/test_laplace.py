@@ -14,7 +14,7 @@ from inbounds.sensitivity import Reach, Sensitivity
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-4, 0.3, 1.0, 5.0, 40.0, 1e3, 1e7]  # in units of the scale
-SHARES = [1e-12, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-9, 1.0]
+FRACTIONS = [1e-12, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-9, 1.0]
 
 
 def true_loss(width: Any, change: Any, scale: Any) -> mpf:
@@ -52,15 +52,15 @@ def random_problem(seed: int) -> tuple[np.ndarray, Reach, np.ndarray]:
 
 
 @pytest.mark.parametrize("u", WIDTHS)
-@pytest.mark.parametrize("share", SHARES)
-def test_losses_and_slopes_are_right_to_the_last_digits(u: float, share: float) -> None:
-    width, change, scale = np.array([3.0]), np.array([3.0 * share]), np.array([3.0 / u])
+@pytest.mark.parametrize("fraction", FRACTIONS)
+def test_losses_and_slopes_are_right_to_the_last_digits(u: float, fraction: float) -> None:
+    width, change, scale = np.array([3.0]), np.array([3.0 * fraction]), np.array([3.0 / u])
     with mp.workdps(DIGITS):
         exact = true_loss(width[0], change[0], scale[0])
         slope = mp.diff(lambda c: true_loss(width[0], c, scale[0]), change[0], h=mpf(10) ** -30)
     assert float(losses(width, change, scale)[0]) == pytest.approx(float(exact), rel=3e-15, abs=0)
     assert float(slopes(width, change, scale)[0]) == pytest.approx(
-        float(slope), rel=3e-15, abs=1e-14 / float(scale[0]) * (share == 1)
+        float(slope), rel=3e-15, abs=1e-14 / float(scale[0]) * (fraction == 1)
     )
 
 
@@ -78,9 +78,9 @@ def test_the_loss_is_concave_rises_and_lies_between_one_and_two_changes(u: float
 
 
 @pytest.mark.parametrize("u", [1e-3, 0.3, 2.0, 30.0])
-@pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 0.7, 1.0])
 def test_no_pair_and_output_on_a_dense_grid_exceeds_epsilon_and_the_worst_reaches_it(
-    u: float, share: float
+    u: float, fraction: float
 ) -> None:
     """Straight from the density, on 101 values, all neighbours on the grid, and 101 outputs."""
     s = z = np.linspace(0, 1, 101)
@@ -88,9 +88,9 @@ def test_no_pair_and_output_on_a_dense_grid_exceeds_epsilon_and_the_worst_reache
     log_density -= np.log(-np.expm1(-s * u) - np.expm1(-(1 - s) * u))[:, None]
     worst = -math.inf
     for i, j in itertools.product(range(101), repeat=2):
-        if abs(i - j) <= round(100 * share):
+        if abs(i - j) <= round(100 * fraction):
             worst = max(worst, float((log_density[i] - log_density[j]).max()))
-    reach = L2(round(100 * share) / 100).within(np.ones(1))
+    reach = L2(round(100 * fraction) / 100).within(np.ones(1))
     epsilon = pure_loss(np.ones(1), reach, np.full(1, 1 / u)).epsilon
     assert worst <= epsilon + 1e-14
     assert worst == pytest.approx(epsilon, rel=1e-11, abs=1e-14)
@@ -252,21 +252,21 @@ def _pair_delta(width: float, change: float, scale: float, epsilon: float, s: fl
 
 
 @pytest.mark.parametrize("u", [0.3, 2.0, 30.0])
-@pytest.mark.parametrize("share", [0.02, 0.4, 1.0])
+@pytest.mark.parametrize("fraction", [0.02, 0.4, 1.0])
 @pytest.mark.parametrize("part", [0.0, 0.4, 0.9])
 def test_delta_is_at_least_that_of_every_pair_and_close_to_the_worst(
-    u: float, share: float, part: float
+    u: float, fraction: float, part: float
 ) -> None:
-    width, scale, change = 1.0, 1 / u, share
-    pure = float(laplace.losses(np.array([1.0]), np.array([share]), np.array([scale]))[0])
+    width, scale, change = 1.0, 1 / u, fraction
+    pure = float(laplace.losses(np.array([1.0]), np.array([fraction]), np.array([scale]))[0])
     bound = laplace.interval_delta(width, change, scale, part * pure)
     places = (0.0, 0.01, 0.3, 1.0)
     pairs = [
-        _pair_delta(width, change, scale, part * pure, place * (1 - share)) for place in places
+        _pair_delta(width, change, scale, part * pure, place * (1 - fraction)) for place in places
     ]
     assert bound >= max(pairs) * (1 - 1e-12)
-    dense = np.linspace(0, (1 - share) * u, 20_001)
-    shift = share * u
+    dense = np.linspace(0, (1 - fraction) * u, 20_001)
+    shift = fraction * u
     best = float(laplace._delta_of_cells(u, shift, part * pure, dense, dense).max())
     assert best >= max(pairs) * (1 - 1e-9)
     assert bound <= best * 1.006

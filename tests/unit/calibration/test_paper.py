@@ -36,22 +36,22 @@ def meets_the_theorem(width: float, diameter: float, epsilon: float, sigma: floa
         return bool(room > 0 and mpf(sigma) ** 2 >= numerator / room)
 
 
-@pytest.mark.parametrize(("width", "share", "epsilon"), INTERVALS)
+@pytest.mark.parametrize(("width", "fraction", "epsilon"), INTERVALS)
 def test_sigma_is_the_smallest_the_theorem_allows(
-    width: float, share: float, epsilon: float
+    width: float, fraction: float, epsilon: float
 ) -> None:
-    sigma = paper.sigma(np.array([width]), share * width, epsilon)
-    assert meets_the_theorem(width, share * width, epsilon, sigma)
-    assert not meets_the_theorem(width, share * width, epsilon, sigma * (1 - 1e-12))
+    sigma = paper.sigma(np.array([width]), fraction * width, epsilon)
+    assert meets_the_theorem(width, fraction * width, epsilon, sigma)
+    assert not meets_the_theorem(width, fraction * width, epsilon, sigma * (1 - 1e-12))
 
 
-@pytest.mark.parametrize(("width", "share", "epsilon"), INTERVALS)
+@pytest.mark.parametrize(("width", "fraction", "epsilon"), INTERVALS)
 def test_the_side_condition_holds_at_every_result(
-    width: float, share: float, epsilon: float
+    width: float, fraction: float, epsilon: float
 ) -> None:
-    sigma = paper.sigma(np.array([width]), share * width, epsilon)
-    assert paper.log_delta_c(np.array([width]), share * width, sigma) < epsilon
-    assert true_log_ratio(width, share * width, sigma) < epsilon / 2  # so the root is unique
+    sigma = paper.sigma(np.array([width]), fraction * width, epsilon)
+    assert paper.log_delta_c(np.array([width]), fraction * width, sigma) < epsilon
+    assert true_log_ratio(width, fraction * width, sigma) < epsilon / 2  # so the root is unique
 
 
 def test_without_its_side_condition_the_theorem_is_false() -> None:
@@ -100,9 +100,9 @@ def by_slsqp(widths: np.ndarray, diameter: float, sigma: float) -> float:
         )
 
     best = 0.0
-    for share in (0.1, 0.9):
-        start = share * np.minimum(widths / 2, diameter / math.sqrt(widths.size))
-        found = minimize(
+    for fraction in (0.1, 0.9):
+        start = fraction * np.minimum(widths / 2, diameter / math.sqrt(widths.size))
+        optimum = minimize(
             lambda c: -log_ratio(c),
             start,
             bounds=[(0, w) for w in widths],  # wider than needed: half the width is a theorem
@@ -110,22 +110,22 @@ def by_slsqp(widths: np.ndarray, diameter: float, sigma: float) -> float:
             method="SLSQP",
             options={"ftol": 1e-14, "maxiter": 300},
         )
-        c = np.clip(found.x, 0, widths)
+        c = np.clip(optimum.x, 0, widths)
         best = max(best, log_ratio(c * min(1.0, diameter / float(np.linalg.norm(c)))))
     return best
 
 
 @pytest.mark.parametrize("widths", [(1.0, 2.0, 3.0), (5.0, 5.0, 1.0), (0.2, 4.0, 4.1)])
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("fraction", [0.05, 0.3, 0.7, 1.0])
 def test_no_general_solver_finds_a_larger_ratio_in_three_dimensions(
-    widths: tuple[float, ...], share: float
+    widths: tuple[float, ...], fraction: float
 ) -> None:
     box = np.array(widths)
-    diameter = share * float(np.linalg.norm(box))
+    diameter = fraction * float(np.linalg.norm(box))
     for sigma in (0.5, 1.5, 8.0):
-        found = paper.log_delta_c(box, diameter, sigma)
-        assert found == pytest.approx(by_slsqp(box, diameter, sigma), rel=1e-6, abs=0)
-        assert found >= by_slsqp(box, diameter, sigma) * (1 - 1e-12)
+        computed = paper.log_delta_c(box, diameter, sigma)
+        assert computed == pytest.approx(by_slsqp(box, diameter, sigma), rel=1e-6, abs=0)
+        assert computed >= by_slsqp(box, diameter, sigma) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0])
@@ -136,8 +136,8 @@ def test_in_many_dimensions_too_sigma_is_the_smallest_the_theorem_allows(
     widths: tuple[float, ...], epsilon: float
 ) -> None:
     box = np.array(widths)
-    for share in (1e-6, 0.2, 0.5, 1.0):
-        diameter = share * float(np.linalg.norm(box))
+    for fraction in (1e-6, 0.2, 0.5, 1.0):
+        diameter = fraction * float(np.linalg.norm(box))
         numerator = (float(np.linalg.norm(box)) + diameter / 2) * diameter
         sigma = paper.sigma(box, diameter, epsilon)
         room = epsilon - paper.log_delta_c(box, diameter, sigma)

@@ -54,8 +54,8 @@ def by_slsqp(of: Any, at: Coordinates, sigma: np.ndarray) -> float:
     flat = Coordinates(at.width[copies], at.cap[copies], np.ones(copies.size), at.order, at.radius)
     scale, noise = flat.cap, sigma[copies]
     best = 0.0
-    for share in (1.0, 0.3):
-        start = flat.cap * share
+    for fraction in (1.0, 0.3):
+        start = flat.cap * fraction
         start = start * min(1.0, at.radius / norm(flat, start))
         size = value(of, flat, noise, start)
 
@@ -68,7 +68,7 @@ def by_slsqp(of: Any, at: Coordinates, sigma: np.ndarray) -> float:
         def room(x: np.ndarray) -> float:
             return 1 - float(((np.clip(x, 0, 1) * scale / at.radius) ** at.order).sum())
 
-        found = minimize(
+        optimum = minimize(
             cost,
             start / scale,
             jac=slope,
@@ -77,7 +77,7 @@ def by_slsqp(of: Any, at: Coordinates, sigma: np.ndarray) -> float:
             method="SLSQP",
             options={"ftol": 1e-15, "maxiter": 500},
         )
-        change = np.clip(found.x, 0, 1) * scale
+        change = np.clip(optimum.x, 0, 1) * scale
         change = change * min(1.0, at.radius / norm(flat, change))  # never count what is forbidden
         best = max(best, value(of, flat, noise, change))
     return best
@@ -169,7 +169,7 @@ def test_every_allowed_change_stays_below_the_bound(seed: int) -> None:
         assert value(LOSS, at, sigma, change) <= proved * (1 + 1e-15)
 
 
-def gap_share(at: Coordinates, sigma: np.ndarray, of: Any = LOSS) -> float:
+def gap_fraction(at: Coordinates, sigma: np.ndarray, of: Any = LOSS) -> float:
     worst = worst_change(at, sigma, of=of)
     slope = slopes(of, at, sigma, worst.change)
     assert is_allowed(at, worst.change)
@@ -197,7 +197,7 @@ def test_the_gap_closes_for_every_shape_of_box(
     radius = reach * float(np.linalg.norm(width, order))
     at = Coordinates(width, np.minimum(width, radius), np.ones(width.size), order, radius)
     for sigma in (np.full(width.size, noise * float(np.median(width))), noise * width):
-        assert gap_share(at, sigma) <= CLOSE
+        assert gap_fraction(at, sigma) <= CLOSE
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -209,7 +209,7 @@ def test_the_gap_closes_when_nearly_every_coordinate_is_at_its_cap(order: Any) -
         at = Coordinates(width, np.minimum(cap, radius), np.ones(12), order, radius)
         worst = worst_change(at, np.ones(12))
         assert norm(at, worst.change) == pytest.approx(radius, rel=1e-13, abs=0)
-        assert gap_share(at, np.ones(12)) <= CLOSE
+        assert gap_fraction(at, np.ones(12)) <= CLOSE
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -219,7 +219,7 @@ def test_caps_bind_on_some_coordinates_only(order: Any) -> None:
     worst = worst_change(at, np.full(4, 0.7))
     assert worst.change[[1, 3]] == pytest.approx([0.01, 0.02], rel=1e-14, abs=0)
     assert (worst.change[[0, 2]] < at.cap[[0, 2]]).all()
-    assert gap_share(at, np.full(4, 0.7)) <= CLOSE
+    assert gap_fraction(at, np.full(4, 0.7)) <= CLOSE
 
 
 def test_l1_in_the_rounding_regime_still_has_a_small_gap() -> None:
@@ -229,7 +229,7 @@ def test_l1_in_the_rounding_regime_still_has_a_small_gap() -> None:
         for reach in (0.01, 0.5, 0.9):
             radius = reach * float(width.sum())
             at = Coordinates(width, np.minimum(width, radius), np.ones(6), 1, radius)
-            assert gap_share(at, np.ones(6)) <= CLOSE
+            assert gap_fraction(at, np.ones(6)) <= CLOSE
 
 
 def test_l1_at_high_noise_goes_to_the_widest_coordinates_first() -> None:
@@ -249,14 +249,14 @@ def test_l2_follows_the_widths_in_both_limits(sigma: float) -> None:
     assert worst_change(at, np.full(2, sigma)).change == pytest.approx([0.6, 0.8], rel=1e-3, abs=0)
 
 
-@pytest.mark.parametrize(("order", "share"), [(1, 4.0), (2, 2.0)])
+@pytest.mark.parametrize(("order", "fraction"), [(1, 4.0), (2, 2.0)])
 @pytest.mark.parametrize("of", [LOSS, RATIO])
-def test_equal_widths_share_equally(order: Any, share: float, of: Any) -> None:
+def test_equal_widths_share_equally(order: Any, fraction: float, of: Any) -> None:
     alike = Coordinates(np.array([2.0]), np.array([1.0]), np.array([4.0]), order, 1.0)
     worst = worst_change(alike, np.array([0.7]), of=of)
-    assert worst.change.tolist() == [1.0 / share]
+    assert worst.change.tolist() == [1.0 / fraction]
     apart = Coordinates(np.full(4, 2.0), np.ones(4), np.ones(4), order, 1.0)
-    assert worst_change(apart, np.full(4, 0.7), of=of).change == pytest.approx([1.0 / share] * 4)
+    assert worst_change(apart, np.full(4, 0.7), of=of).change == pytest.approx([1.0 / fraction] * 4)
     assert gap(alike, worst, slopes(of, alike, np.array([0.7]), worst.change)) <= 1e-15
 
 

@@ -12,9 +12,9 @@ from inbounds.numerics import ball, partition
 from inbounds.numerics.normal import NORMAL
 
 DIGITS = 200
-SETTINGS = [  # width, change, sigma: also changes outside the width, which certificates may hold
-    (width, width * share, width / u)
-    for width, u, share in itertools.product(
+SETTINGS = [  # width, change, sigma; certificates may hold changes outside the width
+    (width, width * fraction, width / u)
+    for width, u, fraction in itertools.product(
         (1e-6, 1.0, 3e12), (1e-9, 1e-3, 0.7, 6.0, 25.0), (-0.5, 1e-12, 0.1, 0.5, 0.999, 1.0, 1.5)
     )
 ]
@@ -26,15 +26,15 @@ def precision(request: pytest.FixtureRequest) -> Iterator[int]:
         yield request.param
 
 
-def holds(found: arb, number: mpf) -> bool:
+def holds(enclosure: arb, number: mpf) -> bool:
     sign, mantissa, exponent, _ = number._mpf_
     with ctx.workprec(2000):  # so that the number itself is exact
-        return found.contains(arb((-int(mantissa) if sign else int(mantissa), exponent)))
+        return enclosure.contains(arb((-int(mantissa) if sign else int(mantissa), exponent)))
 
 
-def is_narrow(found: arb, width: float, change: float) -> bool:
+def is_narrow(enclosure: arb, width: float, change: float) -> bool:
     """Outside the width the masses nearly cancel, and only more bits can help."""
-    return found.rel_accuracy_bits() > 20 or not (0 <= change <= width or ctx.prec > 200)
+    return enclosure.rel_accuracy_bits() > 20 or not (0 <= change <= width or ctx.prec > 200)
 
 
 def balls(*numbers: float) -> list[arb]:
@@ -58,9 +58,9 @@ def test_a_double_is_read_as_the_rational_it_is(number: float) -> None:
 def test_the_loss_ball_holds_the_loss_and_is_narrow(setting: tuple[float, ...]) -> None:
     with mp.workdps(DIGITS):
         exact = true_loss(*(mpf(number) for number in setting))
-    found = NORMAL.loss(*balls(*setting))
-    assert holds(found, exact)
-    assert is_narrow(found, *setting[:2])
+    enclosure = NORMAL.loss(*balls(*setting))
+    assert holds(enclosure, exact)
+    assert is_narrow(enclosure, *setting[:2])
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -71,9 +71,9 @@ def test_the_slope_ball_holds_the_derivative_and_is_narrow(setting: tuple[float,
         mass = (mp.erf(change / sigma / mp.sqrt(2)) + mp.erf(rest / sigma / mp.sqrt(2))) / 2
         edges = mp.npdf(rest / sigma) - mp.npdf(change / sigma)
         exact = (rest / sigma + edges / mass) / sigma
-    found = NORMAL.loss_slope(*balls(*setting))
-    assert holds(found, exact)
-    assert is_narrow(found, *setting[:2])
+    enclosure = NORMAL.loss_slope(*balls(*setting))
+    assert holds(enclosure, exact)
+    assert is_narrow(enclosure, *setting[:2])
 
 
 @pytest.mark.parametrize("setting", SETTINGS[::4])
@@ -84,27 +84,29 @@ def test_the_slope_is_the_derivative_of_the_loss(setting: tuple[float, ...]) -> 
         up, down = (true_loss(width, change + shift, sigma) for shift in (step, -step))
         numerical = (up - down) / (2 * step)
     with ctx.workprec(500):
-        found = NORMAL.loss_slope(*balls(*setting))
-    assert float(found.mid()) == pytest.approx(float(numerical), rel=1e-12, abs=0)
+        enclosure = NORMAL.loss_slope(*balls(*setting))
+    assert float(enclosure.mid()) == pytest.approx(float(numerical), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("setting", SETTINGS[::7])
 def test_the_cdf_ball_holds_the_probability(setting: tuple[float, ...]) -> None:
     width, _, sigma = setting
-    for offset, x_share, centre_share in itertools.product(
+    for offset, x_fraction, centre_fraction in itertools.product(
         (0.0, -7.0), (0.0, 0.3, 1.0), (0, 0.6, 1)
     ):
         lower, upper = offset * width, (offset + 1) * width
-        x, centre = (lower + share * (upper - lower) for share in (x_share, centre_share))
+        x, centre = (
+            lower + fraction * (upper - lower) for fraction in (x_fraction, centre_fraction)
+        )
         with mp.workdps(DIGITS):
             root = mp.sqrt(2) * mpf(sigma)
             low, middle, high = (
                 mp.erf((mpf(point) - mpf(centre)) / root) for point in (lower, x, upper)
             )
             exact = (middle - low) / (high - low)
-        found = ball.cumulative(*balls(x, lower, upper, centre, sigma))
-        assert holds(found, exact)
-        assert float(found.rad()) < 1e-15
+        enclosure = ball.cumulative(*balls(x, lower, upper, centre, sigma))
+        assert holds(enclosure, exact)
+        assert float(enclosure.rad()) < 1e-15
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if 0 < s[1] <= s[0]])
@@ -123,10 +125,10 @@ NUMBERS = ["1/3", "-1/3", "1", "0", "1e-30", "-1e-30", "7e200", "2/7e-300", "-90
 def test_float_above_is_above_everything_in_the_ball(text: str, radius: float) -> None:
     top, _, bottom = text.partition("/")
     middle = arb(top) / arb(bottom or "1")
-    found = middle + abs(middle) * arb(0, radius)
-    above = ball.float_above(found)
-    assert arb(above) >= found.upper()
-    assert arb(math.nextafter(above, -math.inf)) < found.upper()
+    enclosure = middle + abs(middle) * arb(0, radius)
+    above = ball.float_above(enclosure)
+    assert arb(above) >= enclosure.upper()
+    assert arb(math.nextafter(above, -math.inf)) < enclosure.upper()
 
 
 def test_float_above_rounds_up_and_not_to_nearest() -> None:

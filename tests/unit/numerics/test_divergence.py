@@ -29,7 +29,7 @@ def true_delta(u: mpf, gamma: mpf, epsilon: mpf, s: mpf) -> mpf:
 
 
 def true_variance(u: mpf, t: mpf) -> mpf:
-    """Centred moments of the truncated law in closed form."""
+    """Centred moments of the truncated distribution in closed form."""
     low, high = -t, u - t
     at_low, at_high = (mp.npdf(edge) for edge in (low, high))
     whole = (mp.erf(high / mp.sqrt(2)) - mp.erf(low / mp.sqrt(2))) / 2
@@ -39,46 +39,46 @@ def true_variance(u: mpf, t: mpf) -> mpf:
 def problems(count: int) -> list[tuple[float, float, float]]:
     """u, γ and s over many magnitudes, with pairs at both ends of the interval."""
     rng = np.random.default_rng(20261115)
-    found = []
+    pairs = []
     for index in range(count):
         u = float(10 ** rng.uniform(-5, 1.4))
         gamma = u * float(10 ** rng.uniform(-10, 0)) if index % 2 else u * float(rng.uniform(0, 1))
-        share = (0.0, 1.0, float(rng.uniform()))[index % 3]
-        found.append((u, gamma, share * (u - gamma)))
-    return found
+        fraction = (0.0, 1.0, float(rng.uniform()))[index % 3]
+        pairs.append((u, gamma, fraction * (u - gamma)))
+    return pairs
 
 
 @pytest.mark.parametrize(("u", "gamma", "s"), problems(60))
 def test_the_mean_slope_is_off_by_less_than_a_quarter_of_its_margin(
     u: float, gamma: float, s: float
 ) -> None:
-    found = float(divergence.mean_slope(u, gamma, np.array([s]))[0])
+    computed = float(divergence.mean_slope(u, gamma, np.array([s]))[0])
     with mp.workdps(DIGITS):
-        error = abs(mpf(found) - true_slope(mpf(u), mpf(gamma), mpf(s)))
+        error = abs(mpf(computed) - true_slope(mpf(u), mpf(gamma), mpf(s)))
     assert error <= divergence.POSITION_ERROR * u / 4
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.95])
 @pytest.mark.parametrize(("u", "gamma", "s"), problems(60))
 def test_the_delta_of_a_pair_is_the_true_one_rounded_up(
-    u: float, gamma: float, s: float, share: float
+    u: float, gamma: float, s: float, fraction: float
 ) -> None:
     at = np.array([s])
     slope = divergence.mean_slope(u, gamma, at)
-    epsilon = share * gamma * float(slope[0])
-    found = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
+    epsilon = fraction * gamma * float(slope[0])
+    computed = float(divergence.delta_of_cells(u, gamma, epsilon, at, slope)[0])
     with mp.workdps(DIGITS):
         truth = true_delta(mpf(u), mpf(gamma), mpf(epsilon), mpf(s))
-        assert found >= truth or truth < 1e-290
+        assert computed >= truth or truth < 1e-290
         if truth > 1e-12:
-            assert found <= truth * (1 + mpf(10) ** -4)
+            assert computed <= truth * (1 + mpf(10) ** -4)
 
 
 @pytest.mark.parametrize("u", [0.01, 1.0, 6.0, 30.0])
-@pytest.mark.parametrize("share", [1e-6, 0.1, 0.7])
+@pytest.mark.parametrize("fraction", [1e-6, 0.1, 0.7])
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9])
-def test_a_cell_bounds_every_pair_in_it(u: float, share: float, part: float) -> None:
-    gamma = share * u
+def test_a_cell_bounds_every_pair_in_it(u: float, fraction: float, part: float) -> None:
+    gamma = fraction * u
     edges = np.linspace(0, u - gamma, 8)
     slope = divergence.mean_slope(u, gamma, edges)
     epsilon = part * gamma * float(slope[-1])
@@ -118,16 +118,16 @@ def test_the_variance_is_symmetric_and_falls_from_the_middle(u: float) -> None:
     assert (np.diff(right) <= 1e-13 * right[1:]).all()
 
 
-def test_far_outside_the_variance_is_that_of_an_exponential_law() -> None:
+def test_far_outside_the_variance_is_that_of_an_exponential_distribution() -> None:
     t = -np.array([1e3, 1e6, 1e100])
     np.testing.assert_allclose(divergence.variance(1.0, t) * t * t, 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("u", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("share", [2.0**-240, 1e-6, 0.5, 1.0])
+@pytest.mark.parametrize("fraction", [2.0**-240, 1e-6, 0.5, 1.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-30, 1.0, 700.0, 1e5])
-def test_extreme_arguments_give_probabilities(u: float, share: float, epsilon: float) -> None:
-    gamma = share * u
+def test_extreme_arguments_give_probabilities(u: float, fraction: float, epsilon: float) -> None:
+    gamma = fraction * u
     s = np.linspace(0, u - gamma, 9)
     slope = divergence.mean_slope(u, gamma, s)
     assert ((slope > 0) & (slope < u)).all()
@@ -141,11 +141,11 @@ def test_delta_stays_tight_where_exp_of_epsilon_overflows() -> None:
     epsilon = u * (u / 2 - z)
     assert epsilon > 1700
     s = np.array([0.0])
-    found = float(divergence.delta_of_cells(u, u, epsilon, s, divergence.mean_slope(u, u, s))[0])
+    computed = float(divergence.delta_of_cells(u, u, epsilon, s, divergence.mean_slope(u, u, s))[0])
     with mp.workdps(40):
         edge = mpf(u) / 2 - mpf(epsilon) / u
         truth = 2 * mp.quad(lambda v: mp.npdf(v) * (1 - mp.exp(-u * (edge - v))), [0, edge])
-        assert truth <= found <= truth * (1 + mpf(10) ** -4)
+        assert truth <= computed <= truth * (1 + mpf(10) ** -4)
 
 
 @pytest.mark.parametrize("u", [0.01, 1.0, 8.0, 60.0])

@@ -10,25 +10,25 @@ from inbounds.numerics.laplace import LAPLACE
 DIGITS = 50
 WIDTHS = [1e-9, 1e-4, 0.1, 1.0, 3.0, 29.9, 30.1, 80.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
-SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-SHARES = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
+SIDES = [(u * fraction, u * (1 - fraction)) for u, fraction in itertools.product(WIDTHS, CENTRES)]
+FRACTIONS = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
 LEVELS = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9, 1 - 2.0**-53]
 
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
 
 
 def positions(left: float, right: float) -> np.ndarray:
-    """Both ends, shares of the width from both of them, and whole scales around the centre."""
+    """Both ends, fractions of the width from both of them, and whole scales around the centre."""
     u = left + right
     z = [-left, right, 0.0]
-    z += [-left + u * share for share in SHARES]
-    z += [right - u * share for share in SHARES]
+    z += [-left + u * fraction for fraction in FRACTIONS]
+    z += [right - u * fraction for fraction in FRACTIONS]
     z += [float(k) for k in range(-60, 61, 3) if -left < k < right]
     return np.clip(z, -left, right)
 
 
 def between(low: float, high: float) -> mpf:
-    """The mass of the Laplace law of scale one between two points around or beside zero."""
+    """The mass of the Laplace distribution of scale one between any two points."""
     a, b = mpf(low), mpf(high)
     if a >= 0:
         return (mp.exp(-a) - mp.exp(-b)) / 2
@@ -67,8 +67,8 @@ def test_mass_and_moments_are_right(left: float, right: float) -> None:
     )
     # The mean is a difference of two sides: right to a few units of the larger side.
     larger = float(max(sides[0]) / mass)
-    found = float(LAPLACE.bias(*arrays(left, right)))
-    assert found == pytest.approx(float(bias), rel=1e-14, abs=4e-15 * larger)
+    computed = float(LAPLACE.bias(*arrays(left, right)))
+    assert computed == pytest.approx(float(bias), rel=1e-14, abs=4e-15 * larger)
 
 
 @each_side
@@ -87,8 +87,8 @@ def test_the_cdf_is_right_and_small_probabilities_keep_their_digits(
     left: float, right: float
 ) -> None:
     z = positions(left, right)
-    found = LAPLACE.cumulative(z, *arrays(left, right))
-    for one, value in zip(z.tolist(), found.tolist(), strict=True):
+    computed = LAPLACE.cumulative(z, *arrays(left, right))
+    for one, value in zip(z.tolist(), computed.tolist(), strict=True):
         exact = true_cdf(one, left, right)
         assert abs(value - exact) <= 5e-16
         if 1e-290 < exact < 0.1:
@@ -113,9 +113,9 @@ def test_the_cdf_runs_from_zero_to_one_and_never_falls(left: float, right: float
 
 @each_side
 def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: float) -> None:
-    found = LAPLACE.quantile(np.array(LEVELS), *arrays(left, right))
+    computed = LAPLACE.quantile(np.array(LEVELS), *arrays(left, right))
     assert LAPLACE.quantile(np.array([0.0, 1.0]), *arrays(left, right)).tolist() == [-left, right]
-    for q, z in zip(LEVELS, found.tolist(), strict=True):
+    for q, z in zip(LEVELS, computed.tolist(), strict=True):
         assert -left <= z <= right
         margin = 1e-14 * min(left + right, max(1.0, abs(z)))
         assert z - margin <= -left or true_cdf(z - margin, left, right) <= q, (q, z)
@@ -133,7 +133,7 @@ def test_the_quantile_inverts_the_cdf_where_doubles_allow(left: float, right: fl
     assert (np.abs(back - z)[known] <= 4 * margin).all()
 
 
-def test_the_plain_law_is_the_laplace_law() -> None:
+def test_the_plain_distribution_is_the_laplace_distribution() -> None:
     z = np.array([-700.0, -3.0, -1e-9, 0.0, 1e-9, 3.0, 30.0])
     np.testing.assert_allclose(LAPLACE.plain_density(z), np.exp(-np.abs(z)) / 2, rtol=1e-15)
     with mp.workdps(DIGITS):
@@ -158,7 +158,7 @@ def test_moments_of_the_mirror_image_are_mirrored() -> None:
         assert LAPLACE.second_moment(*sides) == LAPLACE.second_moment(*mirror)
 
 
-def test_a_wide_interval_leaves_the_laplace_law_and_a_narrow_one_the_uniform() -> None:
+def test_a_wide_interval_leaves_the_laplace_distribution_and_a_narrow_one_the_uniform() -> None:
     assert float(LAPLACE.second_moment(*arrays(1e7, 1e7))) == pytest.approx(2, rel=1e-15, abs=0)
     narrow = arrays(0.0, 1e-9)
     assert float(LAPLACE.second_moment(*narrow)) == pytest.approx(1e-18 / 3, rel=1e-9, abs=0)

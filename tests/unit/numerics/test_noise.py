@@ -16,10 +16,10 @@ from inbounds.numerics.normal import NORMAL
 DIGITS = 50
 WIDTHS = [1e-9, 1e-3, 0.5, 1.0, 3.0, 9.0, 40.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
-SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-LAWS = {noise.name: noise.clamped for noise in NOISES}
+SIDES = [(u * fraction, u * (1 - fraction)) for u, fraction in itertools.product(WIDTHS, CENTRES)]
+DISTRIBUTIONS = {noise.name: noise.clamped for noise in NOISES}
 
-each_law = pytest.mark.parametrize("name", LAWS)
+each_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
 
 
@@ -48,94 +48,96 @@ def arrays(*numbers: float) -> list[np.ndarray]:
     return [np.asarray(number) for number in numbers]
 
 
-@each_law
+@each_distribution
 @each_side
 def test_atoms_and_moments_are_right(name: str, left: float, right: float) -> None:
-    law = LAWS[name]
+    distribution = DISTRIBUTIONS[name]
     with mp.workdps(90):
         atoms = [true_tail(name, side) for side in (left, right)]
         means = [expected_minimum(name, 1, side) for side in (left, right)]
         square = sum(expected_minimum(name, 2, side) for side in (left, right))
-    for found, exact in zip(law.atoms(*arrays(left, right)), atoms, strict=True):
+    for computed, exact in zip(distribution.atoms(*arrays(left, right)), atoms, strict=True):
         # The tail itself turns an error of half a unit in its argument into one of `side` units.
-        assert float(found) == pytest.approx(
+        assert float(computed) == pytest.approx(
             float(exact), rel=1e-14 * (1 + max(left, right) ** 2), abs=1e-320
         )
-    bias = float(law.bias(*arrays(left, right)))
+    bias = float(distribution.bias(*arrays(left, right)))
     larger = float(max(means))
     assert bias == pytest.approx(float(means[1] - means[0]), rel=1e-14, abs=4e-15 * larger)
-    found_square = float(law.second_moment(*arrays(left, right)))
+    found_square = float(distribution.second_moment(*arrays(left, right)))
     assert found_square == pytest.approx(float(square), rel=3e-14, abs=0)
 
 
-@each_law
+@each_distribution
 @each_side
 def test_the_cdf_holds_the_atoms_at_both_ends(name: str, left: float, right: float) -> None:
-    law = LAWS[name]
-    ends = law.cumulative(np.array([-left, right, math.inf]), *arrays(left, right))
-    low, high = law.atoms(*arrays(left, right))
+    distribution = DISTRIBUTIONS[name]
+    ends = distribution.cumulative(np.array([-left, right, math.inf]), *arrays(left, right))
+    low, high = distribution.atoms(*arrays(left, right))
     assert ends[0] == low
     assert ends[1:].tolist() == [1, 1]
-    just_below = law.cumulative(*arrays(math.nextafter(right, -math.inf), left, right))
+    just_below = distribution.cumulative(*arrays(math.nextafter(right, -math.inf), left, right))
     assert float(just_below) == pytest.approx(1 - float(high), rel=1e-9, abs=0)
 
 
-@each_law
+@each_distribution
 @each_side
 def test_the_cdf_inside_is_that_of_the_plain_noise(name: str, left: float, right: float) -> None:
-    z = [-left + (left + right) * share for share in (0.01, 0.3, 0.5, 0.8, 0.99)]
-    found = LAWS[name].cumulative(np.array(z), *arrays(left, right))
+    z = [-left + (left + right) * fraction for fraction in (0.01, 0.3, 0.5, 0.8, 0.99)]
+    computed = DISTRIBUTIONS[name].cumulative(np.array(z), *arrays(left, right))
     with mp.workdps(DIGITS):
         exact = [float(true_tail(name, -one)) for one in z]
-    np.testing.assert_allclose(found, exact, rtol=1e-15, atol=3e-16)
+    np.testing.assert_allclose(computed, exact, rtol=1e-15, atol=3e-16)
 
 
-@each_law
+@each_distribution
 @each_side
 def test_quantile_and_cdf_invert_each_other(name: str, left: float, right: float) -> None:
-    law = LAWS[name]
+    distribution = DISTRIBUTIONS[name]
     q = np.array([0.0, 1e-12, 1e-3, 0.1, 0.4, 0.5, 0.6, 0.9, 1 - 1e-9, 1.0])
-    z = law.quantile(q, *arrays(left, right))
+    z = distribution.quantile(q, *arrays(left, right))
     assert ((z >= -left) & (z <= right)).all()
-    back = law.cumulative(z, *arrays(left, right))
+    back = distribution.cumulative(z, *arrays(left, right))
     assert (back >= q - 1e-15).all()  # the least z whose probability reaches q
     inside = (z > -left) & (z < right)
     np.testing.assert_allclose(back[inside], q[inside], rtol=3e-14)
-    again = law.quantile(back, *arrays(left, right))
+    again = distribution.quantile(back, *arrays(left, right))
     np.testing.assert_allclose(again[inside], z[inside], rtol=1e-6, atol=1e-15)
 
 
-@each_law
+@each_distribution
 def test_the_density_is_the_plain_one_strictly_inside(name: str) -> None:
     z, (left, right) = np.array([-2.0, -1.999, 0.0, 2.999, 3.0, 5.0]), arrays(2.0, 3.0)
-    found = LAWS[name].density(z, left, right)
-    plain = LAWS[name].noise.plain_density(z)
-    assert found.tolist() == [0, *plain[1:4].tolist(), 0, 0]
+    computed = DISTRIBUTIONS[name].density(z, left, right)
+    plain = DISTRIBUTIONS[name].noise.plain_density(z)
+    assert computed.tolist() == [0, *plain[1:4].tolist(), 0, 0]
 
 
-@each_law
+@each_distribution
 def test_density_and_atoms_add_up_to_one(name: str) -> None:
     for left, right in ((0.0, 2.0), (1.0, 0.5), (3.0, 4.0)):
-        law = LAWS[name]
+        distribution = DISTRIBUTIONS[name]
         z = np.linspace(-left, right, 200_001)
         z = (z[1:] + z[:-1]) / 2
-        inside = law.density(z, *arrays(left, right)).sum() * (left + right) / z.size
-        low, high = law.atoms(*arrays(left, right))
+        inside = distribution.density(z, *arrays(left, right)).sum() * (left + right) / z.size
+        low, high = distribution.atoms(*arrays(left, right))
         assert inside + low + high == pytest.approx(1, abs=1e-9)
 
 
-@each_law
+@each_distribution
 def test_the_mirror_image_is_mirrored(name: str) -> None:
-    law = LAWS[name]
+    distribution = DISTRIBUTIONS[name]
     for left, right in SIDES:
         sides, mirror = arrays(left, right), arrays(right, left)
-        assert law.bias(*sides) == -law.bias(*mirror)
-        np.testing.assert_allclose(law.second_moment(*sides), law.second_moment(*mirror), 1e-15)
-        assert law.atoms(*sides) == law.atoms(*mirror)[::-1]
+        assert distribution.bias(*sides) == -distribution.bias(*mirror)
+        np.testing.assert_allclose(
+            distribution.second_moment(*sides), distribution.second_moment(*mirror), 1e-15
+        )
+        assert distribution.atoms(*sides) == distribution.atoms(*mirror)[::-1]
 
 
-def test_laws_of_the_same_noise_are_equal() -> None:
-    assert NORMAL.clamped == LAWS["normal"] != LAWS["laplace"]
+def test_distributions_of_the_same_noise_are_equal() -> None:
+    assert NORMAL.clamped == DISTRIBUTIONS["normal"] != DISTRIBUTIONS["laplace"]
     for noise in NOISES:
         assert pickle.loads(pickle.dumps(noise)) == noise
         assert BY_NAME[repr(noise)] is noise

@@ -13,24 +13,24 @@ from inbounds.numerics.normal import NORMAL, posterior_mean
 DIGITS = 60
 WIDTHS = [1e-9, 1e-6, 1e-3, 0.1, 0.4999, 0.5, 1.0, 3.0, 4.0, 9.0, 40.0, 1e3, 1e7]
 CENTRES = [0.0, 1e-9, 0.1, 0.5, 0.9, 1.0]
-SIDES = [(u * share, u * (1 - share)) for u, share in itertools.product(WIDTHS, CENTRES)]
-SHARES = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
+SIDES = [(u * fraction, u * (1 - fraction)) for u, fraction in itertools.product(WIDTHS, CENTRES)]
+FRACTIONS = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999]
 
 each_side = pytest.mark.parametrize(("left", "right"), SIDES)
 
 
 def positions(left: float, right: float) -> np.ndarray:
-    """Both ends, shares of the width from both of them, and whole sigmas around the centre."""
+    """Both ends, fractions of the width from both of them, and whole sigmas around the centre."""
     u = left + right
     z = [-left, right, 0.0]
-    z += [-left + u * share for share in SHARES]
-    z += [right - u * share for share in SHARES]
+    z += [-left + u * fraction for fraction in FRACTIONS]
+    z += [right - u * fraction for fraction in FRACTIONS]
     z += [float(k) for k in range(-37, 38) if -left < k < right]
     return np.array(z)
 
 
 def between(low: float, high: float) -> mpf:
-    """The mass of the unit normal law between two points, measured from the nearer tail."""
+    """The mass of the unit normal distribution between two points, from the nearer tail."""
     with mp.workdps(DIGITS):
         a, b = mpf(low) / mp.sqrt(2), mpf(high) / mp.sqrt(2)
         if a > 0:
@@ -50,8 +50,8 @@ def arrays(*numbers: float) -> list[np.ndarray]:
 
 @each_side
 def test_the_mass_is_right(left: float, right: float) -> None:
-    found = float(NORMAL.mass(*arrays(left, right)))
-    assert found == pytest.approx(float(between(-left, right)), rel=1e-15, abs=0)
+    computed = float(NORMAL.mass(*arrays(left, right)))
+    assert computed == pytest.approx(float(between(-left, right)), rel=1e-15, abs=0)
 
 
 @each_side
@@ -68,9 +68,9 @@ def test_the_density_integrates_to_one(left: float, right: float) -> None:
 @each_side
 def test_the_density_is_the_normal_one_inside_and_zero_outside(left: float, right: float) -> None:
     z = positions(left, right)
-    found = NORMAL.density(z, *arrays(left, right))
+    computed = NORMAL.density(z, *arrays(left, right))
     peak = 1 / (math.sqrt(2 * math.pi) * float(between(-left, right)))
-    np.testing.assert_allclose(found, peak * np.exp(-z * z / 2), rtol=1e-14)
+    np.testing.assert_allclose(computed, peak * np.exp(-z * z / 2), rtol=1e-14)
     below, above = math.nextafter(-left, -math.inf), math.nextafter(right, math.inf)
     for outside in (below, above, -math.inf, math.inf, -left - 1, right + 1):
         assert NORMAL.density(*arrays(outside, left, right)) == 0
@@ -84,8 +84,8 @@ def test_the_density_far_outside_is_zero_without_a_warning(z: float) -> None:
 @each_side
 def test_the_cdf_is_right_to_an_ulp_or_two_of_one(left: float, right: float) -> None:
     z = positions(left, right)
-    found = NORMAL.cumulative(z, *arrays(left, right))
-    for one, value in zip(z.tolist(), found.tolist(), strict=True):
+    computed = NORMAL.cumulative(z, *arrays(left, right))
+    for one, value in zip(z.tolist(), computed.tolist(), strict=True):
         assert abs(value - true_cdf(one, left, right)) <= 5e-16
 
 
@@ -94,8 +94,8 @@ def test_small_probabilities_at_the_lower_end_keep_their_digits(left: float, rig
     for z in positions(left, right):
         exact = true_cdf(z, left, right)
         if 1e-290 < exact < 0.1:
-            found = float(NORMAL.cumulative(*arrays(z, left, right)))
-            assert abs(found / exact - 1) < 1e-12, z
+            computed = float(NORMAL.cumulative(*arrays(z, left, right)))
+            assert abs(computed / exact - 1) < 1e-12, z
 
 
 @each_side
@@ -119,8 +119,8 @@ LEVELS = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9, 1
 
 @each_side
 def test_the_quantile_is_where_the_cdf_passes_the_level(left: float, right: float) -> None:
-    found = NORMAL.quantile(np.array(LEVELS), *arrays(left, right))
-    for q, z in zip(LEVELS, found.tolist(), strict=True):
+    computed = NORMAL.quantile(np.array(LEVELS), *arrays(left, right))
+    for q, z in zip(LEVELS, computed.tolist(), strict=True):
         assert -left <= z <= right
         width = left + right
         margin = 1e-14 * min(width, max(1.0, abs(z)))
@@ -184,7 +184,7 @@ def test_the_bias_points_away_from_the_nearer_bound() -> None:
         assert NORMAL.bias(*arrays(0.0, u)) > 0 > NORMAL.bias(*arrays(u, 0.0))
 
 
-def test_a_wide_interval_leaves_the_normal_law_and_a_narrow_one_the_uniform() -> None:
+def test_a_wide_interval_leaves_the_normal_distribution_and_a_narrow_one_the_uniform() -> None:
     assert float(NORMAL.second_moment(*arrays(1e7, 1e7))) == pytest.approx(1, rel=1e-15, abs=0)
     assert float(NORMAL.second_moment(*arrays(0.0, 1e-9))) == pytest.approx(
         1e-18 / 3, rel=1e-14, abs=0
@@ -234,19 +234,19 @@ def test_the_posterior_mean_is_the_ratio_of_its_integrals(u: float, x: float) ->
         pieces = mp.linspace(low, high, 5)
         whole = mp.quad(likelihood, pieces)
         centre = mp.quad(lambda s: s * likelihood(s), pieces) / whole
-    found = float(posterior_mean(*arrays(x, u)))
-    assert found == pytest.approx(float(centre), rel=1e-12, abs=0)
+    computed = float(posterior_mean(*arrays(x, u)))
+    assert computed == pytest.approx(float(centre), rel=1e-12, abs=0)
 
 
-def test_the_posterior_mean_rises_with_the_answer_and_is_mirrored() -> None:
+def test_the_posterior_mean_rises_with_the_output_and_is_mirrored() -> None:
     for u in (1e-6, 0.7, 5.0, 30.0):
         x = np.linspace(0, u, 201)
-        found = posterior_mean(x, np.full(x.size, u))
-        assert (np.diff(found) > 0).all()
-        np.testing.assert_allclose(found + found[::-1], u, rtol=1e-13)
+        computed = posterior_mean(x, np.full(x.size, u))
+        assert (np.diff(computed) > 0).all()
+        np.testing.assert_allclose(computed + computed[::-1], u, rtol=1e-13)
 
 
-def test_more_answers_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_outputs_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0, 3, 50)
     expected = posterior_mean(x, np.full(50, 3.0))
     monkeypatch.setattr(normal, "_BLOCK", 7)

@@ -28,7 +28,7 @@ def true_loss(width: float, change: float, sigma: float) -> mpf:
 
 
 def true_mean_and_variance(u: float, gamma: float) -> tuple[mpf, mpf]:
-    """The mean and variance on [0, u] of the unit normal law centred at u - gamma."""
+    """The mean and variance on [0, u] of the unit normal distribution centred at u - gamma."""
     with mp.workdps(DIGITS):
         gamma_, r = mpf(gamma), mpf(u) - mpf(gamma)
         mass = (mp.erf(gamma_ / mp.sqrt(2)) + mp.erf(r / mp.sqrt(2))) / 2
@@ -53,8 +53,10 @@ def random_points(count: int, seed: int) -> list[Point]:
     for i in range(count):
         sigma = float(10 ** generator.uniform(-6, 6))
         width = float(10 ** generator.uniform(-9, 7)) * sigma
-        share = float(10 ** generator.uniform(-12, 0))
-        change = width * share if i % 3 else width - width * share  # a third close to the width
+        fraction = float(10 ** generator.uniform(-12, 0))
+        change = (
+            width * fraction if i % 3 else width - width * fraction
+        )  # a third close to the width
         points.append((width, change, sigma))
     return points
 
@@ -65,8 +67,12 @@ def boundary_points() -> list[Point]:
     for nudge in (1 - 2e-16, 1.0, 1 + 3e-16, 1 - 1e-3, 1 + 1e-3):
         points += [(u, 0.5 * nudge, 1.0) for u in (1.01, 1.5, 2.0, 2.0001, 6.0, 40.0, 1e7)]
         points += [(u, nudge / u, 1.0) for u in (2.0, 2.5, 9.0, 1e3, 1e7)]
-        points += [(0.3 * nudge, share * 0.3 * nudge, 1.0) for share in (1e-12, 0.1, 0.5, 0.9, 1)]
-        points += [(0.01 * nudge, share * 0.01 * nudge, 1.0) for share in (1e-12, 0.1, 0.5, 1)]
+        points += [
+            (0.3 * nudge, fraction * 0.3 * nudge, 1.0) for fraction in (1e-12, 0.1, 0.5, 0.9, 1)
+        ]
+        points += [
+            (0.01 * nudge, fraction * 0.01 * nudge, 1.0) for fraction in (1e-12, 0.1, 0.5, 1)
+        ]
         points += [(u, u / 2 * nudge, 1.0) for u in (1e-9, 0.5, 0.99, 1.0, 3.0, 50.0)]
     points += [(u, u, 1.0) for u in (1e-9, 1e-3, 1.0, 30.0, 1e7)]
     return points
@@ -96,24 +102,24 @@ def test_the_loss_is_right_to_48_bits(truth: list[mpf]) -> None:
 
 
 def test_losses_of_arrays_are_right_to_48_bits(truth: list[mpf]) -> None:
-    found = partition.losses(*columns(POINTS))[0]
-    for point, value, exact in zip(POINTS, found.tolist(), truth, strict=True):
+    computed = partition.losses(*columns(POINTS))[0]
+    for point, value, exact in zip(POINTS, computed.tolist(), truth, strict=True):
         assert abs(value / exact - 1) < ACCURACY, point
 
 
 def test_the_margin_covers_the_truth_four_times_over(truth: list[mpf]) -> None:
     assert partition.ROUNDING < 1e-13
-    found = partition.losses(*columns(POINTS))[0]
-    for point, one, exact in zip(POINTS, found.tolist(), truth, strict=True):
+    computed = partition.losses(*columns(POINTS))[0]
+    for point, one, exact in zip(POINTS, computed.tolist(), truth, strict=True):
         for value in (one, partition.loss(*in_sigmas(point))):
             assert exact <= value * (1 + partition.ROUNDING / 4)
 
 
 def test_a_number_and_an_array_of_it_give_the_same_loss() -> None:
-    found, steepness = partition.losses(*columns(POINTS))
+    computed, steepness = partition.losses(*columns(POINTS))
     for i, point in enumerate(POINTS):
         loss, steep = partition.loss_and_steepness(*in_sigmas(point))
-        assert abs(found[i] - loss) <= 9e-16 * loss, point
+        assert abs(computed[i] - loss) <= 9e-16 * loss, point
         assert loss == partition.loss(*in_sigmas(point))
         assert abs(steepness[i] - steep) <= 1e-15 + 1e-12 * steep, point
 
@@ -139,8 +145,8 @@ def test_log_ratios_of_arrays_are_those_of_numbers() -> None:
 
 @pytest.mark.parametrize("k", [0.1, 0.7, 3.0])  # one for each way of computing it
 def test_an_array_of_one_branch_only_works(k: float) -> None:
-    found = partition.log_ratios(np.array([8.0]), np.array([k]))
-    assert found[0] == pytest.approx(float(true_log_ratio(8.0, k, 1.0)), rel=1e-15, abs=0)
+    computed = partition.log_ratios(np.array([8.0]), np.array([k]))
+    assert computed[0] == pytest.approx(float(true_log_ratio(8.0, k, 1.0)), rel=1e-15, abs=0)
 
 
 def test_changing_everything_costs_half_the_squared_width() -> None:
@@ -169,7 +175,7 @@ def test_steepness_gives_the_elasticity_to_a_few_digits() -> None:
         assert abs(-2 - steepness / loss - true_elasticity(*point)) < 1e-2, point
 
 
-def test_slopes_are_the_mean_and_the_variance_of_the_shifted_law() -> None:
+def test_slopes_are_the_mean_and_the_variance_of_the_shifted_distribution() -> None:
     u, gamma, _ = columns(POINTS)
     mean, variance = partition.loss_slopes(u, gamma)
     for i in range(u.size):
@@ -229,6 +235,6 @@ def test_the_rest_must_come_from_the_widths_themselves() -> None:
 
 def test_more_change_always_costs_more() -> None:
     for u in (1e-9, 0.2, 0.3, 1.0, 1.7, 10.0, 1e4):
-        shares = np.linspace(1e-3, 1, 400)
-        loss = [partition.loss(u, u * share, u * (1 - share)) for share in shares]
+        fractions = np.linspace(1e-3, 1, 400)
+        loss = [partition.loss(u, u * fraction, u * (1 - fraction)) for fraction in fractions]
         assert all(low < high for low, high in itertools.pairwise(loss))

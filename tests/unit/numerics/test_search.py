@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inbounds.errors import CertificateError
-from inbounds.numerics.search import repaired, smallest_admissible
+from inbounds.numerics.search import next_admissible, smallest_admissible
 
 LEAST, LARGEST = math.ulp(0.0), sys.float_info.max
 MOST_REPAIRS = 52 + 67
@@ -69,7 +69,7 @@ def test_what_is_returned_was_asked_about_and_admitted_by_a_test_of_any_shape(
 ) -> None:
     for admits in (admits_at_random(seed, chance), in_islands):
         for search, most in (
-            (lambda asked: repaired(start, asked), MOST_REPAIRS),
+            (lambda asked: next_admissible(start, asked), MOST_REPAIRS),
             (lambda asked: smallest_admissible(asked, start, tolerance=tolerance), MOST_QUESTIONS),
         ):
             asked = Asked(admits)
@@ -90,7 +90,7 @@ def test_a_repair_asks_a_limited_number_of_times_and_last_about_its_result(
 ) -> None:
     asked = Asked(at_or_above(threshold))
     try:
-        result = repaired(number, asked)
+        result = next_admissible(number, asked)
     except CertificateError:
         assert threshold > LARGEST / 2**66  # the next number would have been beyond
     else:
@@ -104,7 +104,7 @@ def test_a_repair_overshoots_by_no_more_than_the_start_was_short_and_a_step(
     number: float, away: float, step: float
 ) -> None:
     threshold = number * (1 + away)
-    result = repaired(number, at_or_above(threshold), step=step)
+    result = next_admissible(number, at_or_above(threshold), step=step)
     assert threshold <= result <= threshold * (threshold / number + step) * (1 + 1e-13)
 
 
@@ -113,8 +113,10 @@ def test_a_repair_overshoots_by_no_more_than_the_start_was_short_and_a_step(
 @example(number=LEAST)
 def test_a_repair_by_one_double_is_found_even_among_the_least_doubles(number: float) -> None:
     larger = math.nextafter(number, math.inf)
-    assert repaired(number, at_or_above(number)) == number
-    assert larger <= repaired(number, at_or_above(larger)) <= math.nextafter(larger, math.inf)
+    assert next_admissible(number, at_or_above(number)) == number
+    assert (
+        larger <= next_admissible(number, at_or_above(larger)) <= math.nextafter(larger, math.inf)
+    )
 
 
 @given(threshold=normal, start=normal, tolerance=tolerances)
@@ -155,7 +157,7 @@ def test_a_test_that_refuses_everything_is_an_error_and_nothing_beyond_the_most_
     start: float, most: float
 ) -> None:
     for search in (
-        lambda asked: repaired(start, asked, most=most),
+        lambda asked: next_admissible(start, asked, most=most),
         lambda asked: smallest_admissible(asked, start, tolerance=0.0, most=most),
     ):
         asked = Asked(lambda _: False)
@@ -168,10 +170,10 @@ def test_a_test_that_refuses_everything_is_an_error_and_nothing_beyond_the_most_
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_a_start_that_is_no_double_is_an_error_unless_it_is_admitted(number: float) -> None:
     with pytest.raises(CertificateError):
-        repaired(number, lambda _: False)
+        next_admissible(number, lambda _: False)
     with pytest.raises(CertificateError):
         smallest_admissible(lambda _: False, number, tolerance=0.1)
-    assert repaired(math.inf, at_or_above(1.0)) == math.inf
+    assert next_admissible(math.inf, at_or_above(1.0)) == math.inf
 
 
 def test_a_start_of_zero_cannot_be_doubled() -> None:
@@ -181,7 +183,7 @@ def test_a_start_of_zero_cannot_be_doubled() -> None:
 
 def test_a_number_that_needs_no_repair_is_asked_about_once() -> None:
     asked = Asked(at_or_above(1.0))
-    assert repaired(1.0, asked) == 1.0
+    assert next_admissible(1.0, asked) == 1.0
     assert asked.count == 1
 
 

@@ -24,9 +24,9 @@ def tail(noise: Noise, distance: fmpq) -> arb:
 def test_tails_are_good_to_a_relative_2_to_the_minus_33(noise: Noise) -> None:
     with ctx.workprec(100):
         for distance in np.linspace(0.0, 12.0, 4001).tolist():
-            found = atoms._tail(NOISES.index(noise), distance)
+            computed = atoms._tail(NOISES.index(noise), distance)
             truth = tail(noise, exact(distance))
-            assert abs(exact(found) / truth - 1) < 2.0**-33
+            assert abs(exact(computed) / truth - 1) < 2.0**-33
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -59,7 +59,7 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
             truths.append(masses)
     indices, unsure = np.full(values.size, 7.0), np.empty(values.size, np.intp)
     given = (*plan.parameters[:4], np.array([9.0]))
-    move_to_bounds = atoms.bounds(noise, joint=False)
+    move_to_bounds = atoms.bounds_loop(noise, joint=False)
     count = move_to_bounds(np.array(words, np.uint64), values, *given, indices, unsure)
     doubtful = set(unsure[:count].tolist())
     assert 20 < count < 380

@@ -64,11 +64,11 @@ def test_a_place_is_never_computed_with_subnormal_numbers(lower: float, width: f
         near + [lower + step for step in near] + [lower + width * 2.0**-k for k in range(99)]
     ):
         for number in (value, math.nextafter(value, math.inf), -value):
-            found = fraction(number, origin, per_width, least)
-            assert found == 0 or 2.0**-65 <= found <= 1
+            computed = fraction(number, origin, per_width, least)
+            assert computed == 0 or 2.0**-65 <= computed <= 1
             inside = exact(min(max(number, lower), upper))
             true = (inside - exact(lower)) / (exact(upper) - exact(lower))
-            assert abs(exact(found) - true) <= fmpq(1, 2**63) + 5 * true / 2**53
+            assert abs(exact(computed) - true) <= fmpq(1, 2**63) + 5 * true / 2**53
             flushed = fraction(number, 0.0, 1.0, 0.0)
             assert flushed == 0 or flushed >= 2.0**-960
 
@@ -97,8 +97,8 @@ def test_the_digest_is_in_the_key_of_every_cached_loop() -> None:
     """The cache knows a function by its own file and by the variables that it closes over."""
     functions = [proposal.propose, proposal.least_acceptance, kernel.write_even]
     functions += [
-        *kernel.loops(NORMAL, narrow=False, joint=False),
-        atoms.bounds(NORMAL, joint=False),
+        *kernel.compiled_loops(NORMAL, narrow=False, joint=False),
+        atoms.bounds_loop(NORMAL, joint=False),
     ]
     for function in functions:
         cells = [cell.cell_contents for cell in function.py_func.__closure__]

@@ -1,4 +1,4 @@
-"""Every certain decision of the kernel is right, also where words aim at its weakest points.
+"""Every certain decision of the kernel is right, even where words aim at its weakest points.
 
 The oracle below follows the definition of a trial in exact rational and ball arithmetic, and
 shares no code with the kernel but the table of strips.
@@ -20,7 +20,7 @@ from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import kernel
 from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.kernel import REFUSED, UNSURE, loops, write_even
+from inbounds.sampling.kernel import REFUSED, UNSURE, compiled_loops, write_even
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
@@ -65,13 +65,13 @@ class Setting:
         return float(self.plan.parameters[6][0]) * 2.0**-53
 
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
-        attempt, _ = loops(self.noise, bool(self.plan.narrow[0]), joint=False)
+        attempt, _ = compiled_loops(self.noise, bool(self.plan.narrow[0]), joint=False)
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
         indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
         values = np.full(len(words), value)
         attempt(flat, values, self.plan.parameters, caution, indices, pending)
-        found: list[float] = indices.tolist()
-        return found
+        decisions: list[float] = indices.tolist()
+        return decisions
 
     def clamp(self, value: float) -> float:
         return min(max(value, self.lower), self.upper)
@@ -122,12 +122,12 @@ class Setting:
     def mistakes(self, value: float, words: Words, caution: float = 0.0) -> tuple[int, int, int]:
         """Return how many decisions are wrong, certain, and certain refusals."""
         wrong = certain = refusals = 0
-        for (a, b), found in zip(words, self.decisions(value, words, caution), strict=True):
-            if found == UNSURE:
+        for (a, b), decision in zip(words, self.decisions(value, words, caution), strict=True):
+            if decision == UNSURE:
                 continue
             certain += 1
-            refusals += found == REFUSED
-            wrong += self.verdict(value, a, b) != min(found, self.grid.intervals)
+            refusals += decision == REFUSED
+            wrong += self.verdict(value, a, b) != min(decision, self.grid.intervals)
         return wrong, certain, refusals
 
     def word_for(self, value: float, strip: int, v: int) -> int:
@@ -202,15 +202,15 @@ US = [1e-6, 0.04, 0.05, 0.42, 0.4201, 1.0, 3.7, 9.0, 20.0, 123.4, 1e4, 1e6, 1e9]
 
 
 def settings(noise: Noise) -> list[Setting]:
-    found = []
+    cases = []
     for i, (lower, upper) in enumerate(BOUNDS):
-        found += [Setting(noise, lower, upper, (upper - lower) / u) for u in US[i % 2 :: 2]]
+        cases += [Setting(noise, lower, upper, (upper - lower) / u) for u in US[i % 2 :: 2]]
     stepped = [(0.0, 10.0, 3.0), (-1.0, 1.0, 0.1), (1e9, 1e9 + 1, 0.3), (0.0, 120.0, 1.0)]
     stepped += [(0.0, 1.0, 1.0), (0.1, 7.3, 7.3 * 2.0**-41.98), (-5.0, 2.0, 7e-11), (0.0, 7.0, 2.7)]
     for lower, upper, step in stepped:
         for u in (0.03, 0.7, 6.0, 1e3, 2e8):
-            found.append(Setting(noise, lower, upper, (upper - lower) / u, step))
-    return found
+            cases.append(Setting(noise, lower, upper, (upper - lower) / u, step))
+    return cases
 
 
 def values_of(setting: Setting, rng: np.random.Generator) -> list[float]:
@@ -356,10 +356,10 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
         count = 0
         for (a, b), right in zip(words, truth, strict=True):
             strip = first + ((a >> 32) * many >> 32)
-            share = (value - lower) * per_width
+            fraction = (value - lower) * per_width
             place = which, False, np.uint64(a), np.uint64(b), strip, thin
-            found = decide(*place, (share, u, stretch, span), 0.0)
-            count += found not in {UNSURE, right}
+            decision = decide(*place, (fraction, u, stretch, span), 0.0)
+            count += decision not in {UNSURE, right}
         return count
 
     assert len(words) > 300
@@ -377,8 +377,8 @@ def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> Non
         start = -(-choice * TWO_32 // many)  # the first high half that chooses it
         words += [(start + off << 32, TWO_64 // 2) for off in (0, 1) if start + off < TWO_32]
     low = [(a >> 32) * many % TWO_32 for a, _ in words]
-    found = setting.decisions(0.5, words)
-    doubtful = [f for f, rest in zip(found, low, strict=True) if rest < many]
+    decisions = setting.decisions(0.5, words)
+    doubtful = [f for f, rest in zip(decisions, low, strict=True) if rest < many]
     assert doubtful
     assert all(f in {UNSURE, REFUSED} for f in doubtful)
     assert UNSURE in doubtful
@@ -398,7 +398,7 @@ def test_extreme_words_are_unsure_or_right() -> None:
 def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noise: Noise) -> None:
     rng = np.random.default_rng(7)
     setting = Setting(noise, 0.0, 1.0, 0.5)
-    attempt, settle = loops(noise, bool(setting.plan.narrow[0]), joint=False)
+    attempt, settle = compiled_loops(noise, bool(setting.plan.narrow[0]), joint=False)
     size = 3000
     words = rng.integers(0, TWO_64, 2 * size + 8, np.uint64, endpoint=False)
     values, indices = rng.random(size), np.empty(size)
@@ -411,13 +411,15 @@ def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noi
     places, pairs = np.empty(16, np.intp), np.empty((16, 2), np.uint64)
     position, spare, listed, stops = 0, 2 * size, [], set()
     while position < pending.size:
-        position, spare, found = settle(
+        position, spare, listed_now = settle(
             words, values, *given, pending, position, spare, places, pairs
         )
-        listed += list(zip(places[:found].tolist(), *pairs[:found].T.tolist(), strict=True))
+        listed += list(
+            zip(places[:listed_now].tolist(), *pairs[:listed_now].T.tolist(), strict=True)
+        )
         if position < pending.size:
-            stops.add("room" if found == places.size else "words")
-            if found < places.size:
+            stops.add("room" if listed_now == places.size else "words")
+            if listed_now < places.size:
                 assert spare + 2 > words.size
                 words[2 * size :] = rng.integers(0, TWO_64, 8, np.uint64, endpoint=False)
                 spare = 2 * size
@@ -438,8 +440,8 @@ def test_compiled_numbers_are_the_points_of_the_grid(coordinates: int) -> None:
     lower = rng.normal(0, 1, coordinates) * 10.0 ** rng.integers(-9, 9, coordinates)
     upper = lower + 10.0 ** rng.integers(-9, 9, coordinates)
     intervals = 2.0 ** rng.integers(22, 41, coordinates)
-    share = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
-    indices = np.floor(share * intervals)
+    fraction = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
+    indices = np.floor(fraction * intervals)
     expected = even_points(indices.copy(), lower, upper, intervals)
     write_even(indices, lower, upper, intervals)
     assert np.array_equal(indices, expected)

@@ -30,7 +30,7 @@ def values_of(kind: Any, lower: float, upper: float) -> list[int]:
     limits = np.iinfo(kind)
     rng = np.random.default_rng(1)
     places = [int(limits.min), int(limits.max), 0, *(int(end) for end in (lower, upper))]
-    places += [int(lower + (upper - lower) * share) for share in rng.random(20)]
+    places += [int(lower + (upper - lower) * fraction) for fraction in rng.random(20)]
     near = {place + move for place in places for move in (-257, -128, -1, 0, 1, 127, 300)}
     return sorted(n for n in near if int(limits.min) <= n <= int(limits.max))
 

@@ -8,7 +8,7 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SeededEntropy
-from inbounds.sampling.kernel import REFUSED, UNSURE, loops
+from inbounds.sampling.kernel import REFUSED, UNSURE, compiled_loops
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.proposal import NARROW, choose
 from inbounds.sampling.strips import strips
@@ -48,19 +48,19 @@ def test_the_loops_use_the_strips_and_the_thinning_that_proposal_tells(
     plan = plan_of(noise, lower, upper, scale, 2.0**34)
     kind = np.flatnonzero(~plan.narrow & plan.usable)
     where = kind[rng.integers(kind.size, size=size)] if joint else np.zeros(size, np.intp)
-    share = np.clip(rng.normal(0.5, 0.4, size), 0.0, 1.0)
-    values = lower[where] + (upper - lower)[where] * share
+    fraction = np.clip(rng.normal(0.5, 0.4, size), 0.0, 1.0)
+    values = lower[where] + (upper - lower)[where] * fraction
     high = rng.integers(0, 1 << 32, size, np.uint64)
     words = np.concatenate([high << np.uint64(32), np.full(size, 1 << 63, np.uint64)])
     parameters = tuple(side[where] if joint else side for side in plan.parameters)
-    attempt, _ = loops(noise, narrow=False, joint=joint)
+    attempt, _ = compiled_loops(noise, narrow=False, joint=joint)
     indices = np.empty(size)
     attempt(words, values, parameters, 0.0, indices, np.empty(size, np.intp))
     inside = np.flatnonzero(indices >= 0)
     assert inside.size > 0.9 * size
     *_, stretch, span = parameters
     rows = inside if joint else 0
-    z = (indices[inside] - share[inside] * span[rows]) / stretch[rows]
+    z = (indices[inside] - fraction[inside] * span[rows]) / stretch[rows]
     used = np.searchsorted(strips(noise).edges, z, "right") - 1
     told = [
         plan.proposal(value, j) for value, j in zip(values.tolist(), where.tolist(), strict=True)
@@ -152,7 +152,7 @@ def test_every_value_gets_an_index_or_is_listed_once_with_its_words(
     decided = indices[indices >= 0]
     assert decided.max() <= 2**22
     assert np.array_equal(decided, np.floor(decided))
-    attempt, _ = loops(noise, bool(plan.narrow[0]), joint=False)
+    attempt, _ = compiled_loops(noise, bool(plan.narrow[0]), joint=False)
     for i, words in undecided[::50]:
         again = np.empty(1)
         pair = np.array(words, np.uint64)

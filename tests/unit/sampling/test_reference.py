@@ -191,7 +191,7 @@ def test_the_working_precision_is_given_back() -> None:
         assert ctx.prec == 77
 
 
-LAWS = [  # every cell expects ten draws or more, as Pearson's test wants
+DISTRIBUTIONS = [  # every cell expects ten draws or more, as Pearson's test wants
     (Grid.fit(0.0, 10.0, 1.0, 2.5), 2.5, 3.0),
     (Grid.fit(0.0, 10.0, 3.0, 4.0), 4.0, 10.0),
     (Grid.fit(1e9, 1e9 + 3, 0.25, 1.0), 1.0, 1e9),
@@ -200,13 +200,13 @@ LAWS = [  # every cell expects ten draws or more, as Pearson's test wants
 DRAWS = 20_000
 
 
-@pytest.mark.parametrize(("grid", "sigma", "value"), LAWS)
-def test_frequencies_follow_the_law_and_no_law_ten_percent_off(
+@pytest.mark.parametrize(("grid", "sigma", "value"), DISTRIBUTIONS)
+def test_frequencies_follow_the_distribution_and_no_distribution_ten_percent_off(
     grid: Grid, sigma: float, value: float
 ) -> None:
-    """False alarm 1e-6 per law; a sigma 10 % off is missed with probability below 1e-3.
+    """False alarm 1e-6 per distribution; a sigma 10 % off is missed with probability below 1e-3.
 
-    The second figure comes from the noncentral chi-square law of the statistic, checked here.
+    The second figure comes from the noncentral chi-square distribution, checked here.
     """
     entropy = SeededEntropy(20)
     indices = [draw(value, sigma, grid, entropy) for _ in range(DRAWS)]

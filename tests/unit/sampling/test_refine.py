@@ -118,13 +118,13 @@ def test_random_trials_end_as_the_definition_says_and_need_no_more_bits(
     outcomes = set()
     for _ in range(150):
         words = entropy.bits(64), entropy.bits(64)
-        found = run(noise, setting, words, Script())  # any further bit would raise
+        outcome = run(noise, setting, words, Script())  # any further bit would raise
         assert (
-            found
+            outcome
             == truth(noise, setting, words, "0", "0")
             == truth(noise, setting, words, "1", "1")
         )
-        outcomes.add(found)
+        outcomes.add(outcome)
     assert None in outcomes or setting[3]
     assert len(outcomes) >= 3
 
@@ -202,7 +202,7 @@ def test_a_v_that_starts_like_the_chance_is_settled_by_later_bits_of_both(
     assert run(noise, setting, (a + 1, place), Script()) is None
 
 
-def test_a_source_that_runs_dry_raises_and_gives_no_answer() -> None:
+def test_a_source_that_runs_dry_raises_and_gives_no_output() -> None:
     setting = SETTINGS[0]
     strip, place = place_of(NORMAL, setting, setting[0].cut(1), 64)
     words = choosing(NORMAL, False, strip, 5), place
@@ -218,9 +218,9 @@ def test_a_source_that_runs_dry_raises_and_gives_no_answer() -> None:
 def test_words_of_zeros_and_ones_end_as_the_definition_says(
     noise: Noise, setting: Setting, a: int, b: int
 ) -> None:
-    found = run(noise, setting, (a, b), SeededEntropy(4))
+    outcome = run(noise, setting, (a, b), SeededEntropy(4))
     possible = {truth(noise, setting, (a, b), u, v) for u in ("0", "1") for v in ("0", "1")}
-    assert found in possible
+    assert outcome in possible
 
 
 def test_a_narrow_window_ends_at_its_first_and_last_points() -> None:
@@ -246,9 +246,9 @@ def test_high_halves_that_would_favour_a_strip_are_refused(noise: Noise) -> None
         start = -(-(choice << 32) // many)
         for high in range(start, start + 3):
             low = high * many % (1 << 32)
-            found = run(noise, setting, (high << 32, 1 << 63), SeededEntropy(5))
-            assert (found is None) == (low < spoilt)
-            refused += found is None
+            outcome = run(noise, setting, (high << 32, 1 << 63), SeededEntropy(5))
+            assert (outcome is None) == (low < spoilt)
+            refused += outcome is None
     kept = 0
     for choice in range(many):  # count by arithmetic what the rule keeps of each strip
         start, stop = -(-(choice << 32) // many), -(-((choice + 1) << 32) // many)
@@ -287,9 +287,9 @@ def test_is_beyond_compares_u_with_the_tail_and_draws_only_what_it_needs(
         return
     for chunks in (1, 2):
         shared = digits[64 : 64 * chunks]
-        for forever, found in (("0", True), ("1", False)):
+        for forever, expected in (("0", True), ("1", False)):
             script = Script(shared, forever)
-            assert beyond(start, script) is found
+            assert beyond(start, script) is expected
             assert script.drawn == 64 * chunks
     with pytest.raises(ExhaustedError):
         beyond(start, Script(digits[64:128]))
@@ -297,8 +297,8 @@ def test_is_beyond_compares_u_with_the_tail_and_draws_only_what_it_needs(
 
 def test_is_beyond_knows_scales_and_sides() -> None:
     tail = math.erfc(1.5 / math.sqrt(2)) / 2
-    for word, found in ((int(tail * 2**64 * 0.999), True), (int(tail * 2**64 * 1.001), False)):
+    for word, expected in ((int(tail * 2**64 * 0.999), True), (int(tail * 2**64 * 1.001), False)):
         for value, bound in ((3.0, 0.0), (0.0, 3.0), (1e9, 1e9 + 3)):
-            assert found is is_beyond(
+            assert expected is is_beyond(
                 value=value, bound=bound, scale=2.0, noise=NORMAL, word=word, entropy=Script()
             )

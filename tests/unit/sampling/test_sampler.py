@@ -58,15 +58,15 @@ def chances(
 @pytest.mark.parametrize("scale", [0.8, 2.0, 300.0])
 @pytest.mark.parametrize("value", [0.0, 1.3, 4.0])
 @pytest.mark.parametrize("caution", [0.0, 0.4])
-def test_large_jobs_follow_the_law_also_when_most_trials_go_through_refine(
+def test_large_jobs_follow_the_distribution_even_when_most_trials_go_through_refine(
     noise: Noise, clamped: bool, scale: float, value: float, caution: float
 ) -> None:
     """False alarm 1e-6 each."""
     size = 60_000 if caution == 0 else LARGE
     source = make(0.0, 4.0, scale, (1.0,), noise, clamped=clamped, caution=caution)
-    answers = source.draw(np.full(size, value), SeededEntropy(11))
-    assert answers.dtype == np.int64
-    counts = np.bincount(answers, minlength=5)
+    outputs = source.draw(np.full(size, value), SeededEntropy(11))
+    assert outputs.dtype == np.int64
+    counts = np.bincount(outputs, minlength=5)
     assert counts.size == 5
     expected = size * chances(noise, value, scale, 4, clamped)
     kept = expected > 5
@@ -123,7 +123,7 @@ def test_small_and_large_jobs_stay_on_the_grid_and_repeat_with_the_seed(
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("clamped", [False, True])
 def test_oracle_and_kernel_agree(noise: Noise, clamped: bool) -> None:
-    """Two samples of one law, on a grid of 41 points; false alarm 1e-6."""
+    """Two samples of one distribution, on a grid of 41 points; false alarm 1e-6."""
     source = make(0.0, 4.0, 1.1, (0.1,), noise, clamped=clamped)
     values = np.full(LARGE, 0.7)
     entropy = SeededEntropy(12)
@@ -154,16 +154,16 @@ def test_joint_boxes_mix_narrow_wide_and_unusable_coordinates(
 ) -> None:
     source = joint_box(clamped=clamped, noise=noise)
     values = np.tile(source.lower + (source.upper - source.lower) * 0.3, (rows, 1))
-    answers = source.draw(values, SeededEntropy(13))
-    assert answers.shape == (rows, 6)
-    assert answers.dtype == np.float64
-    assert np.all((answers >= source.lower) & (answers <= source.upper))
-    assert set(answers[:, 2].tolist()) <= {0.0, 3.0, 6.0, 9.0}
-    assert set(answers[:, 4].tolist()) <= {1e9 + k / 4 for k in range(5)}
+    outputs = source.draw(values, SeededEntropy(13))
+    assert outputs.shape == (rows, 6)
+    assert outputs.dtype == np.float64
+    assert np.all((outputs >= source.lower) & (outputs <= source.upper))
+    assert set(outputs[:, 2].tolist()) <= {0.0, 3.0, 6.0, 9.0}
+    assert set(outputs[:, 4].tolist()) <= {1e9 + k / 4 for k in range(5)}
     if rows > 100:
-        assert len(set(answers[:, 2].tolist())) == 4
+        assert len(set(outputs[:, 2].tolist())) == 4
         for j in (0, 1, 3, 4, 5):
-            span = answers[:, j] / 2 - source.lower[j] / 2
+            span = outputs[:, j] / 2 - source.lower[j] / 2
             part = span / (source.upper[j] / 2 - source.lower[j] / 2)
             assert part.min() < 0.2
             assert part.max() > 0.7
@@ -180,8 +180,8 @@ def test_the_unusable_coordinates_of_that_box_are_the_extreme_ones() -> None:
 @pytest.mark.parametrize("step", [1e-300, 1e-290])
 def test_steps_as_small_as_doubles_allow_are_served(step: float) -> None:
     source = make(0.0, 10 * step, 3 * step, (step,))
-    answers = source.draw(np.full(LARGE, 5 * step), SeededEntropy(14))
-    assert len(set(answers.tolist())) == 11
+    outputs = source.draw(np.full(LARGE, 5 * step), SeededEntropy(14))
+    assert len(set(outputs.tolist())) == 11
 
 
 @pytest.mark.parametrize("size", [10, LARGE])
@@ -214,13 +214,13 @@ def test_any_kind_of_number_is_accepted_and_means_its_value(size: int, kind: typ
     source = make(0.0, 3.0, 1.0)
     given = (np.arange(size) % 5).astype(kind)
     before = given.copy()
-    answers = source.draw(given, SeededEntropy(16))
+    outputs = source.draw(given, SeededEntropy(16))
     assert np.array_equal(given, before)
-    assert np.array_equal(answers, source.draw(given.astype(np.float64), SeededEntropy(16)))
+    assert np.array_equal(outputs, source.draw(given.astype(np.float64), SeededEntropy(16)))
 
 
 @pytest.mark.parametrize("size", [8, LARGE])
-def test_read_only_and_strided_arrays_give_the_same_answers_and_stay_as_they_are(
+def test_read_only_and_strided_arrays_give_the_same_outputs_and_stay_as_they_are(
     size: int,
 ) -> None:
     source = make([0.0, 0.0], [3.0, 1.0], [1.0, 50.0])
@@ -244,12 +244,12 @@ def test_read_only_and_strided_arrays_give_the_same_answers_and_stay_as_they_are
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 2)])
 def test_nothing_in_gives_nothing_out(shape: tuple[int, ...]) -> None:
     bounds = ([0.0, 0.0], [1.0, 1.0], [1.0, 1.0]) if shape[-1] == 2 else (0.0, 1.0, 1.0)
-    answers = make(*bounds).draw(np.zeros(shape), SeededEntropy(1))
-    assert answers.shape == shape
+    outputs = make(*bounds).draw(np.zeros(shape), SeededEntropy(1))
+    assert outputs.shape == shape
 
 
 @pytest.mark.parametrize("clamped", [False, True])
-def test_values_outside_the_box_are_answered_as_its_bounds_are(clamped: bool) -> None:
+def test_values_outside_the_box_get_the_outputs_of_its_bounds(clamped: bool) -> None:
     source = make(-1.0, 1.0, 0.7, clamped=clamped)
     far = np.tile([-1e308, -5.0, 1.7e308, 1.5], LARGE)
     near = np.clip(far, -1.0, 1.0)
@@ -260,11 +260,11 @@ def test_values_outside_the_box_are_answered_as_its_bounds_are(clamped: bool) ->
 def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sampler, "_SHARE", 1 << 12)
+    monkeypatch.setattr(sampler, "_PER_THREAD", 1 << 12)
     monkeypatch.setattr(sampler, "_cores", lambda: 3)
-    answers = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
-    assert np.all((answers > 0.4) & (answers < 0.6))
-    assert np.unique(answers).size > answers.size - 60  # 9 are expected
+    outputs = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
+    assert np.all((outputs > 0.4) & (outputs < 0.6))
+    assert np.unique(outputs).size > outputs.size - 60  # 9 are expected
 
 
 def test_a_trial_that_refine_refuses_is_continued_by_the_oracle(
@@ -278,9 +278,9 @@ def test_a_trial_that_refine_refuses_is_continued_by_the_oracle(
 
     monkeypatch.setattr(sampler, "refine", lambda **_: None)
     monkeypatch.setattr(reference, "draw", oracle)
-    answers = make(0.0, 10.0, 4.0, (1.0,), caution=1.0).draw(np.full(LARGE, 5.0), SeededEntropy(2))
+    outputs = make(0.0, 10.0, 4.0, (1.0,), caution=1.0).draw(np.full(LARGE, 5.0), SeededEntropy(2))
     assert drawn
-    assert set(answers.tolist()) == {7}
+    assert set(outputs.tolist()) == {7}
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -289,10 +289,10 @@ def test_clamped_noise_of_any_scale_hits_the_bounds_as_often_as_it_should(
     noise: Noise, scale: float
 ) -> None:
     values = np.full(20_000, 1.0)
-    answers = make(0.0, 1.0, scale, noise=noise, clamped=True).draw(values, SeededEntropy(20))
-    at_upper = (answers == 1.0).mean()
+    outputs = make(0.0, 1.0, scale, noise=noise, clamped=True).draw(values, SeededEntropy(20))
+    at_upper = (outputs == 1.0).mean()
     assert abs(at_upper - 0.5) < 5 * 0.5 / math.sqrt(values.size)
-    at_lower = (answers == 0.0).mean()
+    at_lower = (outputs == 0.0).mean()
     assert abs(at_lower - (0.5 if scale > 1 else 0.0)) < 5 * 0.5 / math.sqrt(values.size)
 
 

@@ -4,7 +4,7 @@ import pytest
 from flint import ctx, fmpq
 
 from inbounds.sampling.entropy import SeededEntropy
-from inbounds.sampling.uniform import Uniform, settled
+from inbounds.sampling.uniform import Uniform, refine_until_decided
 
 
 class Recorder:
@@ -63,7 +63,9 @@ def test_the_ends_are_exact_in_any_working_precision() -> None:
 def test_nothing_is_drawn_once_it_is_decided() -> None:
     recorder = Recorder()
     u = Uniform(recorder.source("u", "0"), 1, 1)
-    assert settled(lambda: False, u, guard=3) is False  # an outcome, though not a true one
+    assert (
+        refine_until_decided(lambda: False, u, guard=3) is False
+    )  # an outcome, though not a true one
     assert recorder.asked == []
 
 
@@ -77,7 +79,7 @@ def test_undecided_uniforms_are_all_refined_in_the_order_given() -> None:
         return 7 if len(rounds) == 3 else None
 
     before = ctx.prec
-    assert settled(decide, v, u, guard=20) == 7
+    assert refine_until_decided(decide, v, u, guard=20) == 7
     assert recorder.asked == ["v", "u", "v", "u"]
     assert rounds == [(1, 1, 21), (65, 65, 85), (129, 129, 149)]
     assert ctx.prec == before
@@ -85,4 +87,4 @@ def test_undecided_uniforms_are_all_refined_in_the_order_given() -> None:
 
 def test_the_longest_uniform_sets_the_working_precision() -> None:
     short, long = (Uniform(SeededEntropy(6), 0, count) for count in (32, 64))
-    assert settled(lambda: ctx.prec, short, long, guard=128) == 64 + 128
+    assert refine_until_decided(lambda: ctx.prec, short, long, guard=128) == 64 + 128
