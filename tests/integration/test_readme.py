@@ -39,7 +39,7 @@ assert type(hidden).__name__ == "ClampedLaplace"
 """
     printed = run(SETUP + "\n".join(BLOCKS) + checks, tmp_path)
     assert len(BLOCKS) >= 7
-    assert "Least error: ClampedLaplace" in printed
+    assert "Lowest error: ClampedLaplace" in printed
 
 
 def test_the_first_snippet_runs_by_itself(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is printed of an audit: its table, its verdict, and what was tried."""
+"""How an audit is printed: its table, its verdict, and what was tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def audit_table(audit: Audit) -> Table:
-    """List what was claimed, proved and measured, and the verdict.
+    """Return a table of what was claimed, proved and measured, and the verdict.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _value(value: Any) -> str:
 
 
 def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
-    """Say in words which pairs of values an audit looked at, and for which events.
+    """Say in words which pairs of values and which events an audit tried.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a command has come, on standard error."""
+"""The progress of a command, shown on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error if it is wanted, or if nothing is said and it is a screen."""
+    """Show progress if it is wanted; if `wanted` is None, only if standard error is a screen."""
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield lambda rows: None
         return

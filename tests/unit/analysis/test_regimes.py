@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import truncnorm
 
 import inbounds as ib
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 from inbounds.analysis.regimes import NAMES, Regimes, regimes
 
 
@@ -18,7 +18,7 @@ def of_names(rmse, names=NAMES):
 
 
 def error(name, *arguments, **options):
-    return Error.of(getattr(ib, name).calibrated(*arguments, **options)).average_rmse
+    return ErrorSummary.of(getattr(ib, name).calibrated(*arguments, **options)).average_rmse
 
 
 @pytest.mark.parametrize("dimension", [1, 3])

@@ -210,7 +210,7 @@ def test_a_class_derived_from_ours_is_not_believed_to_be_ours():
 
 
 def test_a_class_is_not_audited_in_place_of_its_instance():
-    with pytest.raises(ArgumentTypeError, match=r"got the class Randomised\w+\.\nHint: give an"):
+    with pytest.raises(ArgumentTypeError, match=r"got the class Randomised\w+\.\nHint: pass an"):
         audit(RandomisedResponse, **CLAIM)
 
 
@@ -334,9 +334,9 @@ def test_what_is_missing_is_named():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda values: values[:-1], "answer values of shape"),
+        (lambda values: values[:-1], "of the values' shape"),
         (lambda values: np.full_like(values, np.nan), "NaN"),
-        (lambda values: np.full_like(values, np.inf), "finite answers"),
+        (lambda values: np.full_like(values, np.inf), "finite numbers"),
     ],
 )
 def test_answers_that_cannot_be_counted_are_refused(function, message):

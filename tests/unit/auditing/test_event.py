@@ -22,27 +22,27 @@ LOOSE = {"confidence": 0.95, "delta": 0.0}
 
 
 def test_each_kind_of_event_holds_where_it_says():
-    answers = np.array([0.0, 1.0, 2.0, 3.0])
-    assert Event("below", 1.0).holds(answers).tolist() == [True, True, False, False]
-    assert Event("above", 2.0).holds(answers).tolist() == [False, False, True, True]
-    assert Event("near", 1.0, 2.0).holds(answers).tolist() == [False, True, True, True]
-    assert Event("near", 0.0, 2.0).holds(answers).tolist() == [False, False, True, False]
+    outputs = np.array([0.0, 1.0, 2.0, 3.0])
+    assert Event("below", 1.0).holds(outputs).tolist() == [True, True, False, False]
+    assert Event("above", 2.0).holds(outputs).tolist() == [False, False, True, True]
+    assert Event("near", 1.0, 2.0).holds(outputs).tolist() == [False, True, True, True]
+    assert Event("near", 0.0, 2.0).holds(outputs).tolist() == [False, False, True, False]
 
 
 def test_an_event_of_several_coordinates_speaks_of_their_weighted_sum():
-    answers = np.array([[0.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
+    outputs = np.array([[0.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
     event = Event("above", 3.0, weights=(1.0, 2.0))
-    assert event.read(answers).tolist() == [2.0, 3.0, 3.0]
-    assert event.holds(answers).tolist() == [False, True, True]
+    assert event.read(outputs).tolist() == [2.0, 3.0, 3.0]
+    assert event.holds(outputs).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ("event", "text"),
     [
-        (Event("below", 0.25), "answer ≤ 0.25"),
-        (Event("above", 3.0), "answer ≥ 3"),
-        (Event("near", 0.0, 0.5), "|answer - 0.5| ≤ 0"),
-        (Event("below", 2.0, weights=(1.0, 0.5)), "answer·[1, 0.5] ≤ 2"),
+        (Event("below", 0.25), "output ≤ 0.25"),
+        (Event("above", 3.0), "output ≥ 3"),
+        (Event("near", 0.0, 0.5), "|output - 0.5| ≤ 0"),
+        (Event("below", 2.0, weights=(1.0, 0.5)), "output·[1, 0.5] ≤ 2"),
     ],
 )
 def test_an_event_is_written_as_an_inequality(event, text):

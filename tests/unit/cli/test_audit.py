@@ -140,7 +140,7 @@ def test_the_audit_is_drawn(tmp_path):
 
 def test_help_tells_the_exit_codes():
     text = " ".join(audit("--help").stdout.split())
-    assert "exit code is 0 if the claimed epsilon was not refuted and 3 if it was" in text
+    assert "exit code is 0 if the claimed epsilon was not refuted, and 3 if it was" in text
     assert "$ inbounds audit" in text
 
 

@@ -279,7 +279,7 @@ def test_more_smoothing_never_bends_more() -> None:
     [
         ([130.0], {}, "outputs must lie in the mechanism's box, between 0 and 120"),
         ([float("nan")], {}, "outputs must not contain NaN"),
-        ([], {}, "outputs must hold at least one answer"),
+        ([], {}, "outputs must hold at least one output"),
         ([1.0], {"counts": [1, 2]}, "counts must be zero or more, and as many as outputs"),
         ([1.0], {"counts": [1e300]}, "counts must be at most"),
         ([1.0], {"bins": 10**12}, "bins must be at most 4096"),
@@ -301,12 +301,12 @@ def test_impossible_arguments_are_refused(
 def test_arguments_of_another_kind_are_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="outputs must be"):
         deconvolve(["a"], MECHANISMS[0])
-    with pytest.raises(ArgumentTypeError, match="mechanism must be a mechanism"):
+    with pytest.raises(ArgumentTypeError, match="mechanism must be an inbounds mechanism"):
         deconvolve([1.0], "BoundedGaussian")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="rng must be"):
         deconvolve([1.0], MECHANISMS[0], rng=1)  # type: ignore[arg-type]
     joint = ib.BoundedGaussian(ib.Box([0, 0], [1, 1]), 1, sigma=1.0)
-    with pytest.raises(ArgumentError, match="mechanism must be one of an interval"):
+    with pytest.raises(ArgumentError, match="mechanism must have an interval as its box"):
         deconvolve([1.0], joint)
 
 
@@ -341,8 +341,10 @@ def test_the_table_calls_only_the_interval_of_the_mean_one_of_95_percent(bootstr
     assert rows["mean"].startswith(f"{result.mean:.6g} (95 % interval ")
     for name in ("median", "variance"):
         assert "95 % interval" not in rows[name]
-        assert ("95 % of the bootstrap, smoothing left out" in rows[name]) == (bootstrap == 20)
-    assert rows["outputs read"] == "200"
+        assert ("95 % of the bootstrap, without the bias of smoothing" in rows[name]) == (
+            bootstrap == 20
+        )
+    assert rows["outputs"] == "200"
     assert "<caption" in result._repr_html_()
     assert "median" in str(result)
 
