@@ -122,7 +122,7 @@ class Comparison(Printed):
         }
 
     def advice(self) -> str:
-        """Say in a sentence or two which mechanism to use, and how much better it is."""
+        """Return a sentence or two about which mechanism to use, and how much better it is."""
         return advice(self)
 
     def rows(self) -> list[dict[str, Any]]:

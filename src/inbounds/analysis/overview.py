@@ -52,7 +52,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def setting(comparison: Comparison) -> str:
-    """Say for which box, sensitivity and guarantee the mechanisms are compared.
+    """Return, in words, for which box, sensitivity and guarantee mechanisms are compared.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def setting(comparison: Comparison) -> str:
 
 
 def advice(comparison: Comparison) -> str:
-    """Say in a sentence or two which mechanism to use, and how much better it is.
+    """Return a sentence or two about which mechanism to use, and how much better it is.
 
     Examples
     --------

@@ -124,7 +124,7 @@ class Audit(Printed):
         return audit_figure(self)
 
     def verdict(self) -> str:
-        """Say in a sentence what the audit found."""
+        """Return a sentence about what the audit found."""
         return verdict(self)
 
     def _table(self) -> Table:

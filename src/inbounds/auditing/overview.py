@@ -45,7 +45,7 @@ def audit_table(audit: Audit) -> Table:
 
 
 def verdict(audit: Audit) -> str:
-    """Say in a sentence what an audit found.
+    """Return a sentence about what an audit found.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _value(value: Any) -> str:
 
 
 def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
-    """Say in words which pairs of values and which events an audit tried.
+    """Return, in words, which pairs of values and which events an audit tried.
 
     Examples
     --------

@@ -188,15 +188,15 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
     ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
     text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
     text += ", …" * (mechanism.domain.dimension > _SHOWN)
-    useful = "whatever the data"
+    baseline = f"RMSE {facts['middle_of_the_box_rmse']:.6g} if it is always published"
     if not facts["beats_the_middle"]:
-        useful += ": less than this mechanism has, at no cost of privacy"
+        baseline += ": lower than this mechanism's, at no cost of privacy"
     rows = [
         ("asked for", f"{Amount(**facts['requested']):g}, sensitivity {facts['sensitivity']}"),
         (f"{mechanism.noise.scale_name} (scale)", _number(facts["scale"])),
         *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
         ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
-        ("middle of the box", f"RMSE {facts['middle_of_the_box_rmse']:.6g}, {useful}"),
+        ("middle of the box", baseline),
         ("bias", f"{error['worst_bias']:.6g} at worst"),
         ("outputs at a bound", f"{error['bound_mass']:.1%} at worst"),
         ("95 % of outputs", f"{text}, for a value of {_number(span['value'])}"),
@@ -206,7 +206,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
 
 
 def _certified(facts: dict[str, Any]) -> tuple[str, str]:
-    """Say what is proved: the pure epsilon, even if another guarantee was requested."""
+    """Return a row about the proof, which is always of the pure epsilon."""
     proof, asked = facts["certificate"], facts["requested"]
     if proof is None:
         return "certificate", "none for this mechanism"

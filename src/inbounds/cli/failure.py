@@ -79,7 +79,9 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        def show_line(
+            message: Warning | str, category: type[Warning], *where: Any, **more: Any
+        ) -> None:
             if not isinstance(message, WeakGuaranteeWarning):
                 show(message, category, *where, **more)
             elif str(message) not in printed:
@@ -88,7 +90,7 @@ def _warnings_as_lines() -> Iterator[None]:
                 typer.echo(f"Warning: {option}{message}", err=True)
 
         warnings.simplefilter("always", WeakGuaranteeWarning)
-        warnings.showwarning = say
+        warnings.showwarning = show_line
         yield
 
 
@@ -132,7 +134,7 @@ def in_options(error: ArgumentError | ArgumentTypeError) -> str:
     '--bounds: upper must be above lower, got lower=5, upper=1.'
     """
     argument, hint = error.argument or "", error.hint
-    said = error.said_of(_SUBJECTS.get(argument, argument))
+    sentence = error.said_of(_SUBJECTS.get(argument, argument))
     if isinstance(hint, Hint):
         hint = hint.written(lambda code: _CODE.get(code, code))
-    return f"{said} Hint: {hint}" if hint else said
+    return f"{sentence} Hint: {hint}" if hint else sentence

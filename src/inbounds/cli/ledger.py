@@ -187,7 +187,7 @@ def _tell(ledger: Ledger, dataset: str, json: bool) -> None:
 
 
 def _text(fact: Any) -> str:
-    """Write amounts as options are written: name=number."""
+    """Return a fact as text, and an amount of privacy as name=number."""
     if isinstance(fact, dict):
         from inbounds.guarantee import Amount  # noqa: PLC0415 - help must be quick
 

@@ -84,7 +84,7 @@ def check_free(*paths: Path, source: Path, force: bool, option: str) -> None:
 
 
 def is_held_back(path: Path) -> bool:
-    """Tell whether a file can be kept back until it is complete; a device or a pipe cannot.
+    """Return whether a file can be kept back until it is complete, unlike a device or a pipe.
 
     Examples
     --------

@@ -175,7 +175,7 @@ def _format(path: Path, form: str | None) -> Format:
 
 @contextmanager
 def _explained(source: Path) -> Iterator[None]:
-    """Report errors in the data as such, not as wrong options."""
+    """Report errors in the data as errors of the input, not of the options."""
     try:
         yield
     except (ArgumentError, ArgumentTypeError) as error:
@@ -257,10 +257,10 @@ def _write_private(
     else:
         warn_of_order(columns, source.sorted_by)
     with (
-        bar(source.rows, progress) as tell,
+        bar(source.rows, progress) as update,
         file.writing(target, forms[1], schema, [c.name for c in columns], **csv) as write,
         closing(file.passed_on(batches, then, write)) as counts,
     ):
         for rows in counts:
             facts["rows"] = rows
-            tell(rows)
+            update(rows)

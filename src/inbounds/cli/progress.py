@@ -23,8 +23,8 @@ def bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None
     ) as shown_bar:
         task = shown_bar.add_task("rows", total=total, speed=0.0)
 
-        def tell(rows: int) -> None:
+        def update(rows: int) -> None:
             elapsed = shown_bar.tasks[0].elapsed or 1e-9
             shown_bar.update(task, completed=rows, speed=rows / elapsed)
 
-        yield tell
+        yield update

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def release_statement(box: Box, guarantee: Amount, count: int) -> str:
-    """Say what releases from one box cost.
+    """Return a sentence about the cost of releases.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def release_statement(box: Box, guarantee: Amount, count: int) -> str:
 
 
 def row_statement(facts: dict[str, Any]) -> str:
-    """Say what the rows of a table cost the people they are about.
+    """Return a sentence about the cost of a table's rows to the people in them.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def test_a_function_that_breaks_down_is_not_refuted(functions, tmp_path, code):
         assert "41" not in result.stderr
 
 
-def test_an_error_of_the_function_is_told_with_its_place(functions, tmp_path):
+def test_an_error_of_the_function_is_reported_with_its_place(functions, tmp_path):
     (tmp_path / "raises.py").write_text("import math\ndef f(value):\n    return math.sqrt(-4711)\n")
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "raises:f")
     assert result.exit_code == 1

@@ -45,7 +45,7 @@ def test_an_epsilon_must_come_from_somewhere():
         divided_epsilon([0.5, None], None)
 
 
-def test_each_mechanism_hides_any_change_at_its_share():
+def test_each_mechanism_hides_any_change_at_its_part_of_epsilon():
     age, pay = calibrated(["age=0:120:1", "pay=0:2e5@0.75"], 1.0, None, "bounded-gaussian")
     assert age.mechanism.domain == ib.Box(0, 120, step=1)
     assert age.mechanism.epsilon == pytest.approx(0.25)
@@ -90,7 +90,7 @@ def test_the_guarantee_of_a_row_is_that_of_its_columns_together():
     assert facts["columns"][1]["bounds"] == [0, 2e5]
 
 
-def test_certificates_prove_what_is_told():
+def test_certificates_prove_what_is_stated():
     (facts,) = describe(calibrated(["age=0:120"], 1.0, None, "bounded-gaussian"), "error")[
         "columns"
     ]
@@ -100,7 +100,7 @@ def test_certificates_prove_what_is_told():
     assert proof.rows[0].scale == facts["scale"]
 
 
-def test_a_delta_is_shared_too_and_the_row_keeps_what_was_asked():
+def test_a_delta_is_divided_too_and_the_row_keeps_what_was_asked():
     columns = calibrated(["age=0:120", "pay=0:2e5"], 1.0, 1e-6, "bounded-gaussian")
     for one in columns:
         assert one.mechanism.delta(0.5) <= 5e-7

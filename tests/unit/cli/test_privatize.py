@@ -42,14 +42,14 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
 
 
 @pytest.mark.parametrize("mechanism", ["bounded-gaussian", "bounded-laplace", "clamped-laplace"])
-def test_answers_are_whole_numbers_in_bounds(tmp_path, mechanism):
+def test_outputs_are_whole_numbers_in_bounds(tmp_path, mechanism):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("age\n" + "41\n" * 300)
     privatize(source, target, *AGE, "--mechanism", mechanism)
-    answers = target.read_text().split()[1:]
-    assert len(answers) == 300
-    assert all(answer.isdigit() and int(answer) <= 120 for answer in answers)
-    assert len(set(answers)) > 20  # fewer of 121 values: below 1e-6 by far
+    outputs = target.read_text().split()[1:]
+    assert len(outputs) == 300
+    assert all(output.isdigit() and int(output) <= 120 for output in outputs)
+    assert len(set(outputs)) > 20  # fewer of 121 values: below 1e-6 by far
 
 
 def test_the_guarantee_stands_beside_the_output_and_is_what_json_prints(people, tmp_path):
@@ -221,7 +221,7 @@ def test_the_statement_says_that_types_are_inferred(people, tmp_path):
         ("pay=0:900@1", pa.float64()),
     ],
 )
-def test_decimals_of_a_file_are_answered(tmp_path, column, kind):
+def test_decimals_of_a_file_are_privatized(tmp_path, column, kind):
     pay = pa.array([Decimal("17.25"), Decimal("800.01"), None], pa.decimal128(5, 2))
     pq.write_table(pa.table({"pay": pay}), tmp_path / "in.parquet")
     args = ("--column", column, "--nulls", "uniform")
@@ -245,7 +245,7 @@ def test_decimals_of_a_file_are_answered(tmp_path, column, kind):
         ("age,x\nNA,1\nNA,2\n", "column 'age' must have no nulls"),
     ],
 )
-def test_bad_data_is_told_by_its_place_and_leaves_nothing(people, tmp_path, content, message):
+def test_bad_data_is_named_by_its_place_and_leaves_nothing(people, tmp_path, content, message):
     people.write_text(content)
     result = privatize(people, tmp_path / "out.csv", *AGE)
     assert result.exit_code == 1

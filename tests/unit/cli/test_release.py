@@ -25,15 +25,15 @@ def numbers(text):
     return [float(line) for line in text.splitlines()]
 
 
-def test_a_value_is_answered_within_bounds():
+def test_an_output_is_within_bounds():
     result = release(*AGE, "41.3")
     assert result.exit_code == 0
-    (answer,) = numbers(result.stdout)
-    assert 0 <= answer <= 120
+    (output,) = numbers(result.stdout)
+    assert 0 <= output <= 120
     assert result.stderr == "Privacy: 1 release at epsilon=1.\n"
 
 
-def test_answers_come_in_the_order_of_the_values():
+def test_outputs_come_in_the_order_of_the_values():
     result = release(*SURE, "100", "-7", "41.5", "1e2")
     assert numbers(result.stdout) == pytest.approx([100, 0, 41.5, 100], abs=0.1)
     warning, cost = result.stderr.splitlines()
@@ -93,7 +93,7 @@ def test_standard_input_is_read(option):
     assert numbers(result.stdout) == pytest.approx([3, 4], abs=0.1)
 
 
-def test_json_holds_answers_and_what_they_cost():
+def test_json_holds_outputs_and_what_they_cost():
     result = release(*SURE, "--json", "5", "6", "--mechanism", "clamped-laplace")
     found = json.loads(result.stdout)
     assert found["answers"] == pytest.approx([5, 6], abs=0.1)
@@ -241,7 +241,7 @@ def test_a_bad_line_of_a_pipe_leaves_what_was_printed_accounted_for():
 
 @pytest.mark.usefixtures("pipe")
 @pytest.mark.parametrize("held", ["--output", "--json"])
-def test_a_bad_line_of_a_pipe_costs_nothing_where_answers_are_held_back(tmp_path, held):
+def test_a_bad_line_of_a_pipe_costs_nothing_where_outputs_are_held_back(tmp_path, held):
     target = tmp_path / "out.txt"
     result = release(*AGE, held, *([str(target)] if held == "--output" else []))
     assert result.exit_code == 1
@@ -256,7 +256,7 @@ def test_a_device_holds_nothing_back():
     assert "Privacy: 4 releases" in result.stderr
 
 
-def test_blocks_give_as_many_answers_as_values(monkeypatch):
+def test_blocks_give_as_many_outputs_as_values(monkeypatch):
     monkeypatch.setattr("inbounds.cli.release._BLOCK", 3)
     values = np.linspace(0, 120, 10)
     result = release(*SURE, input="\n".join(map(repr, values.tolist())))

@@ -15,7 +15,7 @@ def test_without_rows_nothing_is_spent():
     assert row_statement(facts(rows=0)) == "Privacy: no row, so nothing was spent."
 
 
-def test_one_row_is_one_and_missing_values_are_told():
+def test_one_row_is_singular_and_missing_values_are_mentioned():
     text = row_statement(facts("keep", rows=1))
     assert text.startswith("Privacy: 1 row at epsilon=1 each")
     assert "The output shows where values are missing. Other columns are unchanged." in text
