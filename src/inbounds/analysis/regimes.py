@@ -147,8 +147,8 @@ def regimes(
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
 
 
-def _grid(name: str, given: Iterable[float]) -> Floats:
-    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(given, dtype=float)}))
+def _grid(name: str, numbers: Iterable[float]) -> Floats:
+    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(numbers, dtype=float)}))
     if (np.diff(points) <= 0).any():
         raise ArgumentError.must(name, "rise from each point to the next")
     return _check.frozen(points)

@@ -75,13 +75,13 @@ def table1() -> tuple[Table1Row, ...]:
 
 def _row(epsilon: float) -> Table1Row:
     liu, paper, exact = _mechanisms(epsilon)
-    each = BoundedGaussian.calibrated(BOX, EACH, epsilon=epsilon)
+    per_coordinate = BoundedGaussian.calibrated(BOX, EACH, epsilon=epsilon)
     return Table1Row(
         epsilon=epsilon,
         liu=_square(liu),
         paper=_square(paper),
         exact=_square(exact),
-        exact_per_coordinate=_square(each),
+        exact_per_coordinate=_square(per_coordinate),
         paper_epsilon=paper.epsilon,
     )
 
@@ -165,8 +165,8 @@ def figure1(epsilons: Iterable[float] | None = None) -> Figure1:
     ([75.5], [9.5])
     """
     default = np.concatenate([np.arange(2, 10) / 20, np.arange(5, 31) / 10])  # finer where steep
-    given = default if epsilons is None else np.asarray(epsilons, dtype=float)
-    grid = np.atleast_1d(_check.positive_vector(epsilons=given))
+    numbers = default if epsilons is None else np.asarray(epsilons, dtype=float)
+    grid = np.atleast_1d(_check.positive_vector(epsilons=numbers))
     mechanisms = [_mechanisms(float(epsilon)) for epsilon in grid]
     squares = np.array([[_square(m) for m in row] for row in mechanisms]).T
     errors = np.array([[ErrorSummary.of(m).average_rmse for m in row] for row in mechanisms]).T

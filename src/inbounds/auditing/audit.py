@@ -225,13 +225,13 @@ def audit(
     delta = check_delta(delta)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)
-    own = is_own(mechanism)
-    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if own else pairs[0][0].size))
+    is_ours = is_own(mechanism)
+    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if is_ours else pairs[0][0].size))
     trials = (total - 2 * explored * len(pairs)) // 2
     with bar(total, "Audit", progress=progress) as advance:
         subject = Subject(mechanism, vectorized, entropy, advance)
         level = caution(confidence, explored, trials)
-        every = not own and weights is not None  # it is not known where it may leak
+        every = not is_ours and weights is not None  # it is not known where it may leak
         options = {"confidence": level, "delta": delta}
         chosen = choose(subject, pairs, weights, explored, every=every, **options)
         first, second = (subject.count(value, trials, chosen.event) for value in chosen.pair)
@@ -252,7 +252,7 @@ def audit(
         releases=subject.drawn,
         edges=edges,
         histograms=(histograms[0], histograms[1]),
-        tried=tried(pairs, own=own, chosen=pair is not None),
+        tried=tried(pairs, is_ours=is_ours, chosen=pair is not None),
     )
 
 

@@ -171,8 +171,8 @@ def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
     0.05
     """
     hits = np.asarray(count, dtype=float)
-    some = np.maximum(hits, 1)
-    least = betaincinv(some, trials - some + 1, miss) * (1 - _ROUNDING)
+    clipped = np.maximum(hits, 1)
+    least = betaincinv(clipped, trials - clipped + 1, miss) * (1 - _ROUNDING)
     return np.where(hits > 0, least, 0.0)
 
 
@@ -185,8 +185,8 @@ def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
     0.95
     """
     hits = np.asarray(count, dtype=float)
-    some = np.minimum(hits, trials - 1)
-    most = betainccinv(some + 1, trials - some, miss) * (1 + _ROUNDING)
+    clipped = np.minimum(hits, trials - 1)
+    most = betainccinv(clipped + 1, trials - clipped, miss) * (1 + _ROUNDING)
     return np.where(hits < trials, np.minimum(most, 1.0), 1.0)
 
 

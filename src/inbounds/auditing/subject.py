@@ -118,15 +118,15 @@ def pairs_of(
     box = getattr(mechanism, "domain", None) if box is None else box
     if box is not None and not isinstance(box, Box):
         raise ArgumentTypeError.must_be("box", "a Box", got=f"box={box!r}")
-    own = getattr(mechanism, "sensitivity", None)
-    allowed = own if sensitivity is None else sensitivity
+    stated = getattr(mechanism, "sensitivity", None)
+    allowed = stated if sensitivity is None else sensitivity
     reach = None if allowed is None else as_sensitivity(allowed)
     if pair is not None:
         pairs = [check_pair(pair, box, reach)]
     elif box is None or reach is None:
         requirement = "given, or pair: the mechanism does not state them"
         raise ArgumentTypeError.must_be("box and sensitivity", requirement)
-    elif is_own(mechanism) and reach == own and box == mechanism.domain:
+    elif is_own(mechanism) and reach == stated and box == mechanism.domain:
         pairs = candidates(box, mechanism.worst_change)
     else:
         within = reach.within(box.widths)
@@ -155,7 +155,7 @@ def is_own(mechanism: Any) -> bool:
     return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
 
 
-def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
+def claim_of(mechanism: Any, claimed: float | None, delta: float) -> float:
     """Return the epsilon that is claimed at `delta`.
 
     Examples
@@ -164,13 +164,13 @@ def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
     >>> claim_of(ClampedLaplace(Box(0, 1), 1, scale=1.0), None, 0.0)
     1.0000000000000...
     """
-    if given is None and isinstance(mechanism, Mechanism):
+    if claimed is None and isinstance(mechanism, Mechanism):
         return mechanism.epsilon_at(delta)
-    own = getattr(mechanism, "epsilon", None) if given is None else given
-    if own is None:
+    epsilon = getattr(mechanism, "epsilon", None) if claimed is None else claimed
+    if epsilon is None:
         requirement = "given: the mechanism has no epsilon"
         raise ArgumentTypeError.must_be("claimed_epsilon", requirement)
-    return _check.not_negative(claimed_epsilon=own)
+    return _check.not_negative(claimed_epsilon=epsilon)
 
 
 def proved_epsilon(mechanism: Any) -> float | None:

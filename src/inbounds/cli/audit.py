@@ -109,7 +109,7 @@ def audit(
         )
     else:
         options = {"mechanism": mechanism, "method": method, "scaling": scaling, "step": step}
-        for name in (name for name, given in options.items() if given is not None):
+        for name in (name for name, value in options.items() if value is not None):
             raise UsageError(f"--{name} must not be given with --function.")
         result = _tested(function, test)
     try:

@@ -92,7 +92,7 @@ def compose(
     plot: arguments.Plot = None,
 ) -> None:
     """Add up what releases about the same data cost, by every known bound, and name the best."""
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "bounds": ",".join(bounds or []),
         "sensitivity": ",".join(map(repr, sensitivity or [])),
         "norm": norm,
@@ -101,7 +101,7 @@ def compose(
         "mechanism": mechanism,
         "times": times,
     }
-    fields = {key: str(value) for key, value in given.items() if value not in (None, "")}
+    fields = {key: str(value) for key, value in options.items() if value not in (None, "")}
     releases = [read(text) for text in release or []]
     if mechanism == "clamped-gaussian":  # --delta is for all releases together
         raise UsageError(f"--mechanism {mechanism} must be in --release, with its own delta=.")

@@ -79,9 +79,7 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def show_line(
-            message: Warning | str, category: type[Warning], *where: Any, **more: Any
-        ) -> None:
+        def warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if not isinstance(message, WeakGuaranteeWarning):
                 show(message, category, *where, **more)
             elif str(message) not in printed:
@@ -90,7 +88,7 @@ def _warnings_as_lines() -> Iterator[None]:
                 typer.echo(f"Warning: {option}{message}", err=True)
 
         warnings.simplefilter("always", WeakGuaranteeWarning)
-        warnings.showwarning = show_line
+        warnings.showwarning = warn
         yield
 
 

@@ -25,12 +25,8 @@ def read_delimiter(text: str) -> str:
     (';', '\t')
     """
     delimiter = "\t" if text == r"\t" else text
-    if (
-        len(delimiter) != 1
-        or not delimiter.isascii()
-        or delimiter.isalnum()
-        or delimiter in '"+-.\r\n\0'
-    ):
+    is_used = delimiter.isalnum() or delimiter in '"+-.\r\n\0'
+    if len(delimiter) != 1 or not delimiter.isascii() or is_used:
         requirement = "one ASCII character that numbers, quotes and line ends do not use, as in ';'"
         raise typer.BadParameter(f"must be {requirement}, got {text!r}.")
     return delimiter
@@ -65,14 +61,10 @@ def check_columns(columns: Iterable[str], header: list[str]) -> None:
     --------
     >>> check_columns(["age"], ["age", "town"])
     """
+    hint = ""
+    if mark := next((mark for mark in _LIKELY if len(header) == 1 and mark in header[0]), None):
+        hint = f" Hint: its cells seem to be separated by {mark!r}: use --delimiter."
     for column in columns:
-        count = header.count(column)
-        if count == 1:
-            continue
-        many = f"{count} columns named" if count else "no column"
-        hint = ""
-        for delimiter in _LIKELY if len(header) == 1 else ():
-            if delimiter in header[0]:
-                hint = f" Hint: its cells seem to be separated by {delimiter!r}: use --delimiter."
-                break
-        raise UsageError(f"--column: the input has {many} {column!r}.{hint}")
+        if (count := header.count(column)) != 1:
+            matches = f"{count} columns named" if count else "no column"
+            raise UsageError(f"--column: the input has {matches} {column!r}.{hint}")

@@ -53,17 +53,11 @@ def profile_figure(mechanism: Mechanism) -> Figure:
     top = _where_small(mu, 1.15 * pure)
     near = pure * (1 - np.geomspace(1e-9, 1e-2, 15))  # where delta falls to zero
     epsilons = np.sort(np.append(np.linspace(0.0, top, _POINTS), near[near < top]))
-    own = type(mechanism).__name__
+    name = type(mechanism).__name__
     curves: list[tuple[str, str, LineStyle, float, Callable[[float], float]]] = [
         (f"plain Gaussian, μ = {mu:.4g}", "#f2b266", "-", 6.0, lambda x: gaussian_delta(mu, x)),
-        (
-            "worst mechanism with this pure ε",
-            "#6b6b6b",
-            ":",
-            2.0,
-            lambda x: response_delta(pure, x),
-        ),
-        (own, look_of(own).colour, "-", 2.0, mechanism.delta),
+        ("worst with this pure ε", "#6b6b6b", ":", 2.0, lambda x: response_delta(pure, x)),
+        (name, look_of(name).colour, "-", 2.0, mechanism.delta),
     ]
     figure = blank(7.2, 4.8)
     axes = figure.add_subplot()
