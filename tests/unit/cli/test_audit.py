@@ -120,7 +120,7 @@ def test_of_a_class_an_instance_is_asked_for(functions):
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "my_noise:Harmless")
     assert result.exit_code == 2
     assert "--function must be an object, got the class Harmless." in result.stderr
-    assert "Hint: give an instance" in result.stderr
+    assert "Hint: pass an instance" in result.stderr
     result = audit(*UNIT, "--epsilon", "1", "--function", "math:pi")
     assert result.exit_code == 2
     assert "--function must have a method release(values), or be a function." in result.stderr

@@ -16,7 +16,7 @@ def legend(axes):
 def test_by_default_both_bounds_and_the_middle_are_drawn():
     figure = release_figure(GAUSSIAN)
     assert legend(figure.axes[0]) == ["value 0", "value 60", "value 120"]
-    assert figure.get_suptitle() == "Answers of BoundedGaussian on Box(0, 120), sigma = 16"
+    assert figure.get_suptitle() == "Outputs of BoundedGaussian on Box(0, 120), sigma = 16"
     assert figure.axes[0].get_ylabel() == "density of the output"
     assert figure.axes[1].get_xlabel() == "output"
 
