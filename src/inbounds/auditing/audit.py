@@ -52,13 +52,13 @@ class Audit(Printed):
     mechanism
         What was audited.
     epsilon_lower
-        The true epsilon is at least this, with probability `confidence`.
+        The lower bound on the true epsilon, at `confidence`.
     claimed_epsilon, delta
         The guarantee that was tested.
     certificate_epsilon
         The proved upper bound on the pure epsilon, where the mechanism has a certificate.
     confidence
-        The least probability that `epsilon_lower` is not above the true epsilon.
+        The true epsilon is at least `epsilon_lower` with at least this probability.
     pair
         The two values; the event is more likely for the first.
     event
@@ -161,7 +161,7 @@ def audit(
     releases
         Number of outputs to draw. A quarter of them or less serve to choose the pair and the event.
     confidence
-        The least probability that the bound is true.
+        The bound holds with at least this probability.
     delta
         The delta of the (epsilon, delta)-privacy to test.
     claimed_epsilon

@@ -53,10 +53,8 @@ def choose(
             seen = [project(side, sums) for side in drawn] if every else drawn
             for i, j in ((0, 1), (1, 0)):
                 centre = float(project(values[i], sums))
-                promise, event = best_event(
-                    seen[i], seen[j], centre=centre, weights=sums, **options
-                )
-                choices.append(Choice(promise, event, (values[i], values[j]), (seen[i], seen[j])))
+                best = best_event(seen[i], seen[j], centre=centre, weights=sums, **options)
+                choices.append(Choice(*best, (values[i], values[j]), (seen[i], seen[j])))
     return max(choices, key=lambda choice: choice.promise)
 
 

@@ -144,7 +144,7 @@ def epsilon_lower_bound(
     first, second
         How many of `trials` independent outputs for each value were in the event.
     confidence
-        The least probability that the bound is true. Half of the rest goes to each count.
+        The bound holds with at least this probability. Half of the rest goes to each count.
     delta
         The delta of (ε, δ)-privacy; zero for pure epsilon.
 

@@ -40,7 +40,7 @@ def candidates(box: Box, change: Floats) -> list[Pair]:
 
 
 def random_pairs(box: Box, reach: Reach) -> list[Pair]:
-    """Return random pairs in the box: half as far apart as is allowed, half at a part of that.
+    """Return random pairs in the box, some as far apart as is allowed, the others closer.
 
     They are random, so that a mechanism cannot be private only where an audit looks, but drawn from
     a public seed, so that an audit can be repeated.

@@ -86,7 +86,6 @@ def tried(pairs: list[Pair], *, is_ours: bool, chosen: bool) -> str:
     what = "outputs"
     if size > 1:
         what = "weighted sums of the coordinates"
-        what += (
-            "" if is_ours else ", by direction and by Fisher's discriminant, and coordinates alone,"
-        )
+        if not is_ours:
+            what += ", by direction and by Fisher's discriminant, and coordinates alone,"
     return f"{where}; {what} below, above and near a threshold"

@@ -143,7 +143,7 @@ def pairs_of(
 
 
 def is_own(mechanism: Any) -> bool:
-    """Return whether a mechanism's class is this library's own, not even derived from it.
+    """Return whether a mechanism's class is this library's own; a derived class is not.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def audit(
         float, typer.Option(metavar="NUMBER", help="How many outputs to draw, as in 1e7.")
     ] = 1e6,
     confidence: Annotated[
-        float, typer.Option(help="The least probability that the lower bound on epsilon is true.")
+        float, typer.Option(help="The bound on epsilon holds with at least this probability.")
     ] = 0.999,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
