@@ -49,7 +49,7 @@ def main(folder: Path) -> None:
 
 
 def show_number(console: Console) -> None:
-    """Release a mean with whichever mechanism has the least error."""
+    """Release a mean with the mechanism that has the lowest error."""
     ages = load_anes96()["age"]
     m = ib.calibrate(ib.Box(0, 120), 120 / ages.size, epsilon=1.0)
     console.print(
@@ -60,7 +60,7 @@ def show_number(console: Console) -> None:
 
 
 def show_graph(console: Console, folder: Path) -> None:
-    """Release the connectivity of Zachary's karate club and a degree, as one joint answer."""
+    """Release the connectivity of Zachary's karate club and a degree, as one joint output."""
     club = nx.karate_club_graph()
     question = queries.stack(
         [
@@ -69,23 +69,23 @@ def show_graph(console: Console, folder: Path) -> None:
         ]
     )
     m = ib.BoundedGaussian.calibrated(question.box, question.sensitivity, epsilon=3.0)
-    answer = m.release(question.value)
+    output = m.release(question.value)
     proof = m.certificate()
     proof.check()
     table = Table(
         title=f"Zachary's karate club, one edge private: {m!r}",
         caption=f"certified: epsilon <= {proof.epsilon:.12g} (ball arithmetic, checked twice)",
     )
-    for heading in ("query", "truth", "private answer", "denoised", "95 % of answers", "RMSE"):
+    for heading in ("query", "truth", "private output", "denoised", "95 % of outputs", "RMSE"):
         table.add_column(heading)
     low, high = m.output_interval(question.value, 0.95)
-    columns = (question.name, question.value, answer, m.denoise(answer), low, high)
+    columns = (question.name, question.value, output, m.denoise(output), low, high)
     for j, (name, truth, private, better, left, right) in enumerate(zip(*columns, strict=True)):
         error = m.mse(question.value)[j] ** 0.5
         cells = (f"{truth:.2f}", f"{private:.2f}", f"{better:.2f}")
         table.add_row(name, *cells, f"{left:.2f} to {right:.2f}", f"{error:.2f}")
     console.print(table)
-    release_figure(m, question.value, answer).savefig(folder / "graph.png")
+    release_figure(m, question.value, output).savefig(folder / "graph.png")
 
 
 def show_table(console: Console, folder: Path) -> None:
@@ -114,18 +114,18 @@ def show_table(console: Console, folder: Path) -> None:
 
 
 def show_column(console: Console, folder: Path) -> None:
-    """Let each of 100,000 people hide their age, then read the ages of all from the outputs."""
+    """Let each of 100,000 people hide their age, then recover the distribution of all ages."""
     ages = np.resize(load_anes96()["age"], 100_000).astype(float)  # the survey, many times over
     m = ib.calibrate(ib.Box(0, 120), 120, epsilon=2.0, people=ages.size)
     private = ib.privatize(pd.DataFrame({"age": ages}), {"age": m})["age"].to_numpy()
-    found = ib.deconvolve(private, m, bootstrap=100)
-    low, high = found.interval("mean", 0.95)
+    recovered = ib.deconvolve(private, m, bootstrap=100)
+    low, high = recovered.interval("mean", 0.95)
     console.print(
         "100,000 ages, each hidden by its owner at epsilon=2:\n"
         f"true mean {ages.mean():.2f}, mean of the private outputs {private.mean():.2f}, "
-        f"recovered {found.mean:.2f} (95 %: {low:.2f} to {high:.2f})\n"
+        f"recovered {recovered.mean:.2f} (95 %: {low:.2f} to {high:.2f})\n"
     )
-    found.plot(raw=ages).savefig(folder / "column.png")
+    recovered.plot(raw=ages).savefig(folder / "column.png")
 
 
 def sorted_names(folder: Path) -> list[str]:

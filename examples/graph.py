@@ -13,11 +13,11 @@ question = queries.stack(
     ]
 )
 m = ib.BoundedGaussian.calibrated(question.box, question.sensitivity, epsilon=3.0)
-answer = m.release(question.value)
-low, high = m.confidence(answer, 0.95)  # for each coordinate by itself
-better = m.denoise(answer)
+output = m.release(question.value)
+low, high = m.confidence(output, 0.95)  # for each coordinate separately
+denoised = m.denoise(output)
 
 print(question)
-for name, private, best, *ends in zip(question.name, answer, better, low, high, strict=True):
+for name, private, best, *ends in zip(question.name, output, denoised, low, high, strict=True):
     error = f"95 % confidence {ends[0]:.1f} to {ends[1]:.1f}"
     print(f"{name:25} private {private:5.1f}   denoised {best:5.1f}   {error}")

@@ -115,7 +115,7 @@ NO_DOUBLES = ["9007199254740993", "1.00000000000000000001", "0.99999999999999999
 def test_no_option_takes_a_number_for_another(command: list[str], text: str) -> None:
     done = CliRunner().invoke(app, [*command, text])
     assert done.exit_code == 2
-    assert f"must be a number that doubles hold, got {text!r}" in " ".join(
+    assert f"must be a number that a double holds, got {text!r}" in " ".join(
         done.stderr.replace("│", " ").split()
     )
 

@@ -28,12 +28,13 @@ from inbounds.cli.rows import Layout, checked_first
 _LAYOUTS = (Layout(1), Layout(2), Layout(1, ("age",)), Layout(2, ("a", "b")))
 # All that may be said of a private file: where, and what is wanted there.
 _MESSAGE = re.compile(
-    r"line \d+ (cannot be read as CSV|is blank: every one must hold a value"
+    r"line \d+ (cannot be read as CSV|is blank, but must hold a value"
     r"|must be (a finite number|2 finite numbers), as in [\d.,]+"
     r"|must have (a finite number in age|2 finite numbers in a, b"
     r"|as many cells as the first line))\."
-    r"|--column ('(age|a|b)' must be in the first line, exactly once"
-    r"|must be named in the first line, and there is none)\."
+    r"|--column: the input has (no column|\d+ columns named) '(age|a|b)'\."
+    r"( Hint: its cells seem to be separated by '(;|\\t|\|)': use --delimiter\.)?"
+    r"|--column must be named in the first line, but the input is empty\."
 )
 
 

@@ -129,7 +129,7 @@ def test_a_traceback_never_reaches_the_screen():
 def test_closed_standard_output_is_said_before_anything_is_done(tmp_path, line):
     done = shell(f"inbounds {line} >&-", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == b"Error: standard output must be open, and it is closed.\n"
+    assert done.stderr == b"Error: standard output must be open, but it is closed.\n"
     assert list(tmp_path.iterdir()) == []
 
 

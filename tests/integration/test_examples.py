@@ -19,7 +19,7 @@ def run(name: str, *arguments: str, cwd: Path) -> str:
     [
         ("one_number.py", ["ClampedLaplace(", "private mean", "pure epsilon     1.0000"]),
         ("graph.py", ["algebraic connectivity", "degree of node 0"]),
-        ("choose_mechanism.py", ["Least error: ClampedLaplace", "Least error: BoundedGaussian"]),
+        ("choose_mechanism.py", ["Lowest error: ClampedLaplace", "Lowest error: BoundedGaussian"]),
     ],
 )
 def test_an_example_prints_what_it_promises(name: str, words: list[str], tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ assert type(hidden).__name__ == "ClampedLaplace"
 """
     source = python_source(PAGES[name])
     printed = run(source + checks * (name == "README.md"), tmp_path, Path(name).stem + ".py")
-    assert name != "README.md" or "error: ClampedLaplace" in printed
+    assert name != "README.md" or "Lowest error: ClampedLaplace" in printed
 
 
 def test_the_first_snippet_runs_by_itself(tmp_path: Path) -> None:

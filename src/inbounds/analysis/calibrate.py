@@ -1,4 +1,4 @@
-"""The mechanism with the least error at a guarantee, whichever it is."""
+"""Choose the mechanism with the lowest error at a guarantee."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from inbounds import _check
 from inbounds._entry import entry
 from inbounds._types import Number
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
@@ -43,7 +43,7 @@ def calibrate(
     inside: bool = False,
     people: int | None = None,
 ) -> Mechanism:
-    """Return the mechanism with the least error that gives a guarantee.
+    """Return the mechanism with the lowest error that gives a guarantee.
 
     Every bounded mechanism is calibrated to the guarantee, and the one with the lowest error by
     `criterion` is returned. `compare` shows them side by side.
@@ -65,18 +65,30 @@ def calibrate(
         largest bias, and the probability of an output at a bound, at the worst value.
         ``"mean_rmse"``: the error of a mean over `people`, the default where that is given.
     inside
-        Whether only mechanisms count that put no mass on the bounds themselves.
+        Whether to choose only among mechanisms that put no probability on the bounds themselves.
     people
-        In local privacy: how many people release one value each. The error that counts is then
-        that of their mean, read back from the outputs.
+        In local privacy: the number of people, who release one value each. The error is then that
+        of their mean, as estimated from the outputs.
 
     Returns
     -------
     BoundedGaussian, BoundedLaplace, ClampedGaussian or ClampedLaplace
 
+    Raises
+    ------
+    ArgumentError
+        If a number is out of its range, or `people` is given for a box of several coordinates.
+    ArgumentTypeError
+        If `domain` is not a `Box`, or not exactly one of `epsilon` and `rho` is given.
+
     See Also
     --------
-    compare : The errors of all of them.
+    compare : The errors of all mechanisms.
+
+    Notes
+    -----
+    The average RMSE is the square root of ∫E[(M(x) − x)²]dx / ∫dx over the box, averaged over its
+    coordinates; the worst RMSE has the maximum over x in place of the average.
 
     Examples
     --------
@@ -94,7 +106,7 @@ def calibrate(
     people = check_people(people, domain)
     criterion = check_criterion(criterion, people)
     errors = [
-        (Error.of(mechanism, people), mechanism)
+        (ErrorSummary.of(mechanism, people), mechanism)
         for _, mechanism in calibrations(domain, as_sensitivity(sensitivity), guarantee)
     ]
     if _check.yes_or_no(inside=inside):
@@ -105,7 +117,7 @@ def calibrate(
 def calibrations(
     box: Box, sensitivity: Sensitivity, guarantee: Guarantee
 ) -> Iterator[tuple[str, Mechanism]]:
-    """Yield the name and the mechanism, calibrated, of every kind that can give the guarantee."""
+    """Yield every mechanism that can give the guarantee, calibrated, after its name."""
     rho = guarantee.rho
     if rho is not None:  # pure epsilon gives min(epsilon²/2, epsilon)
         epsilon, delta = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM, 0.0
@@ -127,19 +139,22 @@ def calibrations(
         )
 
 
-def rank(error: Error, criterion: Criterion) -> tuple[float, float]:
-    """Return what orders errors by a criterion; among equals the average error decides.
+def rank(error: ErrorSummary, criterion: Criterion) -> tuple[float, float]:
+    """Return the key that sorts errors by a criterion; the average error breaks ties.
 
     Examples
     --------
-    >>> rank(Error(worst_rmse=3.0, average_rmse=2.0, worst_bias=1.0, bound_mass=0.0), "bound_mass")
+    >>> rank(
+    ...     ErrorSummary(worst_rmse=3.0, average_rmse=2.0, worst_bias=1.0, bound_mass=0.0),
+    ...     "bound_mass",
+    ... )
     (0.0, 2.0)
     """
     return getattr(error, criterion), error.average_rmse
 
 
 def check_setting(domain: object) -> None:
-    """Refuse what is not a box, or is too extreme for errors to be compared."""
+    """Refuse anything but a box, and boxes too narrow or too wide for errors to be compared."""
     check_box(domain)
     widths = domain.widths  # type: ignore[attr-defined]
     if not (widths.min() > 1e-100 and widths.max() < 1e100):
@@ -148,7 +163,7 @@ def check_setting(domain: object) -> None:
 
 
 def check_people(people: object, domain: Box) -> int | None:
-    """Read how many people release a value each, if anybody asked."""
+    """Return the number of people as an integer, or None if it is not given."""
     if people is None:
         return None
     number = _check.positive(people=people)
@@ -164,7 +179,7 @@ def check_people(people: object, domain: Box) -> int | None:
 
 
 def check_criterion(criterion: object, people: int | None) -> Criterion:
-    """Read the criterion; by default the error of one output, or of a mean over `people`."""
+    """Return the criterion; by default the error of one output, or of a mean over `people`."""
     if criterion is None:
         return "average_rmse" if people is None else "mean_rmse"
     checked: Criterion = _check.one_of(CRITERIA, criterion=criterion)  # type: ignore[assignment]
@@ -176,7 +191,7 @@ def check_criterion(criterion: object, people: int | None) -> Criterion:
 def published(
     box: Box, sensitivity: Sensitivity, epsilon: float
 ) -> Iterable[tuple[str, Mechanism]]:
-    """Yield the bounded Gaussian as the literature calibrates it; never less noise than ours."""
+    """Yield the bounded Gaussian as the literature calibrates it, with at least our noise."""
     paper = BoundedGaussian.calibrated(box, sensitivity, epsilon=epsilon, method="paper")
     yield "BoundedGaussian (paper)", paper
     if box.dimension == 1 or sensitivity.has_caps:

@@ -1,4 +1,4 @@
-"""Every bounded mechanism at the same guarantee, and which of them has the least error."""
+"""Every bounded mechanism at the same guarantee, and which of them has the lowest error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inbounds.analysis.calibrate import (
     published,
     rank,
 )
-from inbounds.analysis.error import Error, ratio
+from inbounds.analysis.error import ErrorSummary, ratio
 from inbounds.analysis.overview import MIDDLE, advice, comparison_table, setting
 from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
 
-_CLEARLY = 0.99  # of the error of the middle: less of a difference is no use to anybody
+_CLEARLY = 0.99  # of the error of the middle of the box: a smaller gain is of no use
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Contender:
 
     name: str
     mechanism: Mechanism
-    error: Error
+    error: ErrorSummary
     epsilon: float
     variance_reduction: float | None
     """Percent by which sigma² is below Liu's, for Gaussian noise where Liu's bound applies."""
@@ -58,12 +58,16 @@ class Comparison(Printed):
     Attributes
     ----------
     domain, sensitivity, epsilon, delta, rho, people
-        What was asked for; `epsilon` is None where it was `rho`.
+        The arguments of `compare`; `epsilon` is None if `rho` was given.
     contenders
-        Every mechanism that can give it, the least error first.
+        Every mechanism that can give the guarantee, the one with the lowest error first.
     baseline
-        The error of the middle of the box as the output, whatever the data. It costs no privacy, so
-        a mechanism whose error is higher tells less about the value than nothing does.
+        The error of always publishing the middle of the box. That costs no privacy, so a mechanism
+        with a higher error is worse than using no data.
+
+    See Also
+    --------
+    compare : Makes a comparison.
     """
 
     domain: Box
@@ -71,7 +75,7 @@ class Comparison(Printed):
     epsilon: float | None
     delta: float
     contenders: tuple[Contender, ...]
-    baseline: Error
+    baseline: ErrorSummary
     rho: float | None = None
     people: int | None = None
 
@@ -83,10 +87,10 @@ class Comparison(Printed):
         raise KeyError(f"{name!r} is not among {names}")
 
     def best(self, criterion: Criterion | None = None) -> Contender:
-        """Return the mechanism that is best by one criterion.
+        """Return the mechanism that is best by one criterion of `calibrate`.
 
-        By default that is the average error, or the error of the mean of `people`. Among equals (no
-        truncated noise lands on a bound) the average error decides.
+        By default that is the average error, or the error of the mean of `people`. The average
+        error breaks ties, as for "bound_mass": truncated noise never puts mass on a bound.
 
         Examples
         --------
@@ -110,7 +114,7 @@ class Comparison(Printed):
         return self.contenders[0].error.rmse < _CLEARLY * self.baseline.rmse
 
     def reductions(self) -> dict[str, dict[str, float]]:
-        """Return by how many percent the average squared error of the first is below the second."""
+        """Return, as ``[a][b]``, how many percent the average squared error of a is below b's."""
         errors = {c.name: c.error.average_rmse for c in self.contenders}
         return {
             name: {other: 100 * (1 - (mine / its) ** 2) for other, its in errors.items()}
@@ -118,12 +122,12 @@ class Comparison(Printed):
         }
 
     def advice(self) -> str:
-        """Say in a sentence or two which mechanism to use, and by how much it is better."""
+        """Return a sentence or two about which mechanism to use, and how much better it is."""
         return advice(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary for each mechanism, and one for the middle of the box."""
-        entries: list[tuple[str, float | Floats | None, Error, float]] = [
+        entries: list[tuple[str, float | Floats | None, ErrorSummary, float]] = [
             (c.name, c.mechanism.scale, c.error, c.epsilon) for c in self.contenders
         ]
         entries.append((MIDDLE, None, self.baseline, 0.0))
@@ -195,13 +199,25 @@ def compare(
     rho
         The zero-concentrated guarantee, in place of `epsilon`.
     people
-        In local privacy: how many people release one value each. Mechanisms are then ranked by the
-        error of the mean of all, by the best function of an output. The mean of `deconvolve`, whose
-        interval also covers the bias, comes within about a quarter of it.
+        In local privacy: the number of people, who release one value each. Mechanisms are then
+        ranked by the error of their mean, estimated by the best function of an output. The error of
+        the mean from `deconvolve`, whose interval covers even the bias, is within about a quarter.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ArgumentError
+        If a number is out of its range, or `people` is given for a box of several coordinates.
+    ArgumentTypeError
+        If `domain` is not a `Box`, or not exactly one of `epsilon` and `rho` is given.
 
     See Also
     --------
-    calibrate : The best of them, ready to use.
+    calibrate : The best mechanism, ready to use.
+    regimes : The best mechanism for many guarantees and sensitivities.
 
     Examples
     --------
@@ -223,7 +239,7 @@ def compare(
         named |= dict(published(domain, sensitivity, guarantee.epsilon))
     liu = named.get("BoundedGaussian (Liu)")
     contenders = [
-        Contender(name, m, Error.of(m, people), _true_epsilon(m, guarantee), _below(m, liu))
+        Contender(name, m, ErrorSummary.of(m, people), _true_epsilon(m, guarantee), _below(m, liu))
         for name, m in named.items()
     ]
     criterion = check_criterion(None, people)
@@ -234,7 +250,7 @@ def compare(
         guarantee.epsilon,
         guarantee.delta or 0.0,
         tuple(contenders),
-        Error.of_middle(domain, people),
+        ErrorSummary.of_middle(domain, people),
         guarantee.rho,
         people,
     )

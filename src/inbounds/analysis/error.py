@@ -1,4 +1,4 @@
-"""How far answers are from values, over the whole box: the facts a comparison is made of."""
+"""The error of outputs over the whole box, by which mechanisms are compared."""
 
 import math
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from inbounds.recovery.mean_error import mean_rmse, middle_rmse
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
 _NODES = _NODES + 0.5  # on [0, 1]
 _AT_ONCE = 1 << 18  # numbers in one call
-_EDGE = 12.0  # scales from a bound, beyond which noise hardly feels it
+_EDGE = 12.0  # scales from a bound: farther inside, the bound hardly matters
 
 
 @dataclass(frozen=True, slots=True)
-class Error:
-    """Error of the answers of one mechanism, over values anywhere in the box.
+class ErrorSummary:
+    """Error of the outputs of one mechanism, over values anywhere in the box.
 
-    With several coordinates the squared error is averaged over them; bias and bound mass are those
+    With several coordinates, the squared error is averaged over them; bias and bound mass are those
     of the coordinate where they are largest. `mean_rmse` is the error of a mean over many people,
-    None unless it was asked for.
+    or None.
     """
 
     worst_rmse: float
@@ -35,16 +35,16 @@ class Error:
 
     @property
     def rmse(self) -> float:
-        """The error that mechanisms are ordered by: of the mean if asked for, else the average."""
+        """The error that mechanisms are sorted by: that of the mean, if known, or the average."""
         return self.average_rmse if self.mean_rmse is None else self.mean_rmse
 
     @classmethod
     def of_middle(cls, box: Box, people: int | None = None) -> Self:
-        """Return the error of the middle of the box as the output, whatever the data.
+        """Return the error of always publishing the middle of the box.
 
         Examples
         --------
-        >>> round(Error.of_middle(Box(0, 200_000)).average_rmse)
+        >>> round(ErrorSummary.of_middle(Box(0, 200_000)).average_rmse)
         57735
         """
         half = box.widths / 2
@@ -55,20 +55,22 @@ class Error:
 
     @classmethod
     def of(cls, mechanism: Mechanism, people: int | None = None) -> Self:
-        """Integrate over values: by symmetry the lower half of the box, its edge by itself.
+        """Return the error of a mechanism, integrated over values in the lower half of the box.
+
+        By symmetry the upper half is the same. The part near the bound is integrated separately.
 
         Examples
         --------
         >>> import inbounds as ib
-        >>> error = Error.of(ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1e6))
+        >>> error = ErrorSummary.of(ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1e6))
         >>> round(error.average_rmse, 6), round(error.worst_rmse, 6)  # √(1/6) and √(1/3): uniform
         (0.408248, 0.57735)
         """
         average = np.zeros(mechanism.domain.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
-        for shares, weights in _places(mechanism):
-            values = _values(mechanism, shares)
-            mse = mechanism.mse(values).reshape(shares.shape)
+        for fractions, weights in _places(mechanism):
+            values = _values(mechanism, fractions)
+            mse = mechanism.mse(values).reshape(fractions.shape)
             average = average + (weights * mse).sum(axis=0)
             worst = np.maximum(worst, mse.max(axis=0))
             worst_bias = max(worst_bias, float(np.abs(mechanism.bias(values)).max()))
@@ -83,7 +85,7 @@ class Error:
 
 
 def ratio(error: float, least: float) -> float:
-    """Return how many times as large an error is; none is as large as none.
+    """Return how many times as large as the least an error is; zero is as large as zero.
 
     Examples
     --------
@@ -94,19 +96,19 @@ def ratio(error: float, least: float) -> float:
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
-    """Yield where to look in the box, as shares of the widths, with the weights of an average."""
+    """Yield places in the box, as fractions of the widths, and their weights in an average."""
     edge = np.minimum(_EDGE * mechanism.scales / mechanism.domain.widths, 0.5)
     ends = np.array([[0.0], [0.5]]) + np.zeros_like(edge)
     yield ends, np.zeros_like(ends)
     nodes, weights = _NODES[:, None], _WEIGHTS[:, None]
-    many = max(1, _AT_ONCE // edge.size)
+    block = max(1, _AT_ONCE // edge.size)
     for start, length in ((0.0, edge), (edge, 0.5 - edge)):
-        for first in range(0, nodes.size, many):
-            some = slice(first, first + many)
-            yield start + length * nodes[some], 2 * length * weights[some]
+        for first in range(0, nodes.size, block):
+            part = slice(first, first + block)
+            yield start + length * nodes[part], 2 * length * weights[part]
 
 
-def _values(mechanism: Mechanism, shares: Floats) -> Floats:
+def _values(mechanism: Mechanism, fractions: Floats) -> Floats:
     box = mechanism.domain
-    values: Floats = np.asarray(box.lower + (np.asarray(box.upper) - box.lower) * shares)
+    values: Floats = np.asarray(box.lower + (np.asarray(box.upper) - box.lower) * fractions)
     return values[:, 0] if box.is_interval else values

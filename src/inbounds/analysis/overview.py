@@ -1,4 +1,4 @@
-"""What is printed of a result: its table, and what was found in a sentence or two."""
+"""How results are printed: as tables, and as advice in a sentence or two."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from inbounds.analysis.reproduction import Table1Row
 
 MIDDLE = "middle of the box"
-"""The row for an output that is the same whatever the data."""
+"""The name of the row for the error of always publishing the middle of the box."""
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """Lay out one row for each mechanism and one for the middle of the box, with the advice.
+    """Return a table with a row for each mechanism and for the middle of the box, and the advice.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def setting(comparison: Comparison) -> str:
-    """Say on which box, for which changes and at which guarantee mechanisms are compared.
+    """Return, in words, for which box, sensitivity and guarantee mechanisms are compared.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def setting(comparison: Comparison) -> str:
 
 
 def advice(comparison: Comparison) -> str:
-    """Say in a sentence or two which mechanism to use, and by how much it is better.
+    """Return a sentence or two about which mechanism to use, and how much better it is.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> advice(ib.compare(ib.Box(0, 120), 1, epsilon=1.0))
-    'Least error: ClampedLaplace (RMSE ...
+    'Lowest error: ClampedLaplace (RMSE ...
     """
     first, *rest = comparison.contenders
     least = first.error.rmse
@@ -81,22 +81,22 @@ def advice(comparison: Comparison) -> str:
         if comparison.people is None
         else f"of the mean of {comparison.people:,} people"
     )
-    text = f"Least error: {first.name} (RMSE {_shown(least)} {kind}"
+    text = f"Lowest error: {first.name} (RMSE {_shown(least)} {kind}"
     if rest:
         gain = 100 * (1 - ratio(least, rest[0].error.rmse) ** 2)
         text += f"; {gain:.1f} % less squared error than {rest[0].name}"
     text += ")."
     if not comparison.beats_the_middle:
         text += (
-            f" Nothing here beats publishing the {MIDDLE} whatever the data, which has RMSE "
-            f"{_shown(comparison.baseline.rmse)} and costs no privacy: one output says next "
-            "to nothing at this guarantee."
+            f" No mechanism beats always publishing the {MIDDLE}, which has RMSE "
+            f"{_shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
+            "output says next to nothing."
         )
     if first.error.bound_mass > 0.05:
         inside = next(c for c in comparison.contenders if c.error.bound_mass == 0)
         text += (
-            f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; "
-            f"without that: {inside.name} (RMSE {_shown(inside.error.rmse)})."
+            f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; to "
+            f"avoid that, use {inside.name} (RMSE {_shown(inside.error.rmse)})."
         )
     return text
 
@@ -110,7 +110,7 @@ def _shown(number: float) -> str:
 
 
 def regimes_table(regimes: Regimes) -> Table:
-    """Lay out the initials of the best mechanism for every epsilon and fraction of the range.
+    """Return a table of the best mechanism's initials, by epsilon and fraction of the range.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def regimes_table(regimes: Regimes) -> Table:
     """
     rows = zip(regimes.epsilons, regimes.best.tolist(), strict=True)
     return Table(
-        f"Least average RMSE at δ = {regimes.delta:g}, dimension {regimes.dimension}",
-        ("ε", *(f"{float(f'{100 * share:.2g}'):g}" for share in regimes.shares)),
+        f"Lowest average RMSE at δ = {regimes.delta:g}, dimension {regimes.dimension}",
+        ("ε", *(f"{float(f'{100 * part:.2g}'):g}" for part in regimes.shares)),
         tuple((f"{epsilon:.3g}", *map(_initials, names)) for epsilon, names in rows),
         caption="Columns: sensitivity in percent of the width. "
         "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
@@ -134,7 +134,7 @@ def _initials(name: str) -> str:
 
 
 def table1_table(rows: Iterable[Table1Row]) -> Table:
-    """Lay the rows out: to print, for rich, or for a notebook to show.
+    """Return the rows as a table that can be printed, or shown by rich or a notebook.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which mechanism has the lowest error, over shares of the range that may change and budgets."""
+"""Which mechanism has the lowest error, by sensitivity and epsilon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 from inbounds.analysis.overview import regimes_table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -33,19 +33,23 @@ _MOST_COORDINATES = 10**5
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Regimes(Printed):
-    """Average RMSE of every mechanism at the same guarantee, on a grid.
+    """Average RMSE of every mechanism at the same guarantee, on a grid. `print` shows the table.
 
     Attributes
     ----------
     delta, dimension
         The guarantee's delta, and m of the box [0, 1]^m.
     shares, epsilons
-        The grid: l2 sensitivity as a share of the width of one coordinate, and epsilon.
+        The grid: l2 sensitivity as a fraction of the width of one coordinate, and epsilon.
     names
         The mechanisms.
     rmse
-        Average error as a share of the width, by mechanism, epsilon and share; infinite where a
-        mechanism cannot give the guarantee.
+        Average error as a fraction of the width, by mechanism, epsilon and sensitivity; infinite
+        where a mechanism cannot give the guarantee.
+
+    See Also
+    --------
+    regimes : Makes the map.
     """
 
     delta: float
@@ -57,19 +61,19 @@ class Regimes(Printed):
 
     @property
     def best(self) -> NDArray[Any]:
-        """The name of the mechanism with the lowest error, by epsilon and share."""
+        """The name of the mechanism with the lowest error, by epsilon and sensitivity."""
         return np.asarray(np.asarray(self.names)[self.rmse.argmin(axis=0)])
 
     @property
     def best_truncated(self) -> NDArray[Any]:
-        """The name of the one with the lowest error among those that never pile up at a bound."""
+        """The name of the truncated mechanism with the lowest error, by epsilon and sensitivity."""
         truncated = [name.startswith("Bounded") for name in self.names]
         names = np.asarray(self.names)[truncated]
         return np.asarray(names[self.rmse[truncated].argmin(axis=0)])
 
     @property
     def margin(self) -> Floats:
-        """Percent by which the least average RMSE is below that of the runner-up."""
+        """Percent by which the lowest average RMSE is below the second lowest."""
         first, second = np.sort(self.rmse, axis=0)[:2]
         return np.asarray(100 * (1 - first / second))
 
@@ -95,20 +99,33 @@ def regimes(
     epsilons: Iterable[float] = EPSILONS,
     progress: bool = False,
 ) -> Regimes:
-    """Compare the mechanisms on [0, 1]^m for every share of the range and every epsilon.
+    """Compare the mechanisms on [0, 1]^m for every sensitivity and every epsilon.
 
     Parameters
     ----------
     delta
-        The guarantee's delta. At zero, clamped Gaussian noise can take part on an interval only.
+        The guarantee's delta. At zero, clamped Gaussian noise is compared only for one coordinate.
     dimension
         Number m of coordinates released together.
     shares
-        l2 sensitivities as shares of the width of one coordinate.
+        l2 sensitivities as fractions of the width of one coordinate, rising.
     epsilons
-        The budgets.
+        The epsilons of the guarantees, rising.
     progress
-        Whether to show a bar; needs rich.
+        Whether to show a progress bar; needs rich.
+
+    Returns
+    -------
+    Regimes
+
+    Raises
+    ------
+    ArgumentError
+        If a number is out of its range, or a grid does not rise.
+
+    See Also
+    --------
+    compare : The errors at one guarantee.
 
     Examples
     --------
@@ -126,12 +143,12 @@ def regimes(
     for row, column in tracked(cells, "Regimes", progress=progress):
         guarantee = Guarantee(float(y[row]), delta)
         for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
-            rmse[NAMES.index(name), row, column] = Error.of(mechanism).average_rmse
+            rmse[NAMES.index(name), row, column] = ErrorSummary.of(mechanism).average_rmse
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
 
 
-def _grid(name: str, given: Iterable[float]) -> Floats:
-    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(given, dtype=float)}))
+def _grid(name: str, numbers: Iterable[float]) -> Floats:
+    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(numbers, dtype=float)}))
     if (np.diff(points) <= 0).any():
         raise ArgumentError.must(name, "rise from each point to the next")
     return _check.frozen(points)

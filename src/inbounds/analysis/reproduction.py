@@ -2,7 +2,7 @@
 
 The query is two numbers of a graph on 10 nodes: its algebraic connectivity (in [0, 10]) and the
 degree of one node (in [1, 9]). A neighbour may change 2 edges, and so move the first by 4 and the
-second by 2. Liu's bound reads those two numbers, the paper the l2 ball that holds them.
+second by 2. Liu's bound uses those two numbers, the paper uses the l2 ball that holds them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 from inbounds.domain import Box
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.sensitivity import L2, PerCoordinate
@@ -32,14 +32,14 @@ EPSILONS = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 @dataclass(frozen=True, slots=True)
 class Table1Row:
-    """One row of the paper's Table 1: sigma² by each method, and what the paper's really gives."""
+    """One row of the paper's Table 1: sigma² by each method, and the paper's true epsilon."""
 
     epsilon: float
     liu: float
     paper: float
     exact: float
     exact_per_coordinate: float
-    """The same for the changes Liu's bound reads, which lie within the ball."""
+    """The same for the changes that Liu's bound uses, which lie within the ball."""
     paper_epsilon: float
     """The epsilon that the paper's sigma gives on the l2 ball."""
 
@@ -75,13 +75,13 @@ def table1() -> tuple[Table1Row, ...]:
 
 def _row(epsilon: float) -> Table1Row:
     liu, paper, exact = _mechanisms(epsilon)
-    each = BoundedGaussian.calibrated(BOX, EACH, epsilon=epsilon)
+    per_coordinate = BoundedGaussian.calibrated(BOX, EACH, epsilon=epsilon)
     return Table1Row(
         epsilon=epsilon,
         liu=_square(liu),
         paper=_square(paper),
         exact=_square(exact),
-        exact_per_coordinate=_square(each),
+        exact_per_coordinate=_square(per_coordinate),
         paper_epsilon=paper.epsilon,
     )
 
@@ -100,10 +100,10 @@ def _square(mechanism: BoundedGaussian) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure1:
-    """The paper's Figure 1, and the same for the error of the answers.
+    """The paper's Figure 1, and the same for the error of the outputs.
 
-    sigma² is the scale before truncation. At small epsilon all methods answer nearly uniformly, so
-    far apart in sigma² they are close in error.
+    sigma² is the scale before truncation. At small epsilon, the outputs of all methods are nearly
+    uniform, so that methods with very different sigma² have similar errors.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Figure1:
     liu, paper, exact
         sigma² by each method.
     liu_rmse, paper_rmse, exact_rmse
-        Root mean squared error of the answers, over the box and both coordinates.
+        Root mean squared error of the outputs, over the box and both coordinates.
     """
 
     epsilons: Floats
@@ -145,7 +145,7 @@ class Figure1:
 
     @property
     def middle_rmse(self) -> float:
-        """The RMSE of answering the middle of the box, whatever the data: it needs no budget."""
+        """The RMSE of always publishing the middle of the box, which needs no budget."""
         return math.sqrt(float(np.mean(BOX.widths**2)) / 12)
 
     def plot(self) -> Figure:
@@ -165,9 +165,9 @@ def figure1(epsilons: Iterable[float] | None = None) -> Figure1:
     ([75.5], [9.5])
     """
     default = np.concatenate([np.arange(2, 10) / 20, np.arange(5, 31) / 10])  # finer where steep
-    given = default if epsilons is None else np.asarray(epsilons, dtype=float)
-    grid = np.atleast_1d(_check.positive_vector(epsilons=given))
-    found = [_mechanisms(float(epsilon)) for epsilon in grid]
-    squares = np.array([[_square(m) for m in three] for three in found]).T
-    errors = np.array([[Error.of(m).average_rmse for m in three] for three in found]).T
+    numbers = default if epsilons is None else np.asarray(epsilons, dtype=float)
+    grid = np.atleast_1d(_check.positive_vector(epsilons=numbers))
+    mechanisms = [_mechanisms(float(epsilon)) for epsilon in grid]
+    squares = np.array([[_square(m) for m in row] for row in mechanisms]).T
+    errors = np.array([[ErrorSummary.of(m).average_rmse for m in row] for row in mechanisms]).T
     return Figure1(grid, *squares, *errors)

@@ -1,1 +1,1 @@
-"""Audits: what counted releases prove about a mechanism, its own or another library's."""
+"""Audits: what counted releases prove about a mechanism of this library or of another one."""

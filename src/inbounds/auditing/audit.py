@@ -1,7 +1,7 @@
 """Check a guarantee from outside: draw releases, count an event, bound epsilon from below.
 
-Only `release` is called, so this works for any mechanism, also of other libraries. Which pair and
-which event are tested is chosen on other releases than those that are counted.
+Only `release` is called, so this works for any mechanism, including those of other libraries. The
+pair and the event are chosen by releases that are not counted afterwards.
 
 Proof: docs/proofs/audit.md.
 """
@@ -25,8 +25,8 @@ from inbounds.auditing.subject import (
     Subject,
     claim_of,
     is_own,
+    number_or_tuple,
     pairs_of,
-    plain,
     proved_epsilon,
 )
 from inbounds.domain import Box
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 1000
 _MOST = 10**12
-_EXPLORED = 1 << 20  # answers to each value that are looked at to choose an event, at most
+_EXPLORED = 1 << 20  # outputs for each value that an event is chosen by, at most
 _BINS = 80
 
 
@@ -52,27 +52,31 @@ class Audit(Printed):
     mechanism
         What was audited.
     epsilon_lower
-        The true epsilon is at least this, with probability `confidence`.
+        The lower bound on the true epsilon, at `confidence`.
     claimed_epsilon, delta
-        The guarantee that was put to the test.
+        The guarantee that was tested.
     certificate_epsilon
         The proved upper bound on the pure epsilon, where the mechanism has a certificate.
     confidence
-        The chance, at least, that `epsilon_lower` is not above the truth.
+        The true epsilon is at least `epsilon_lower` with at least this probability.
     pair
-        The two values: the event is likelier for the first.
+        The two values; the event is more likely for the first.
     event
-        The set of answers that was counted.
+        The set of outputs that was counted.
     counts
-        How many of the `trials` answers to either value were in it.
+        How many of the `trials` outputs for each value were in the event.
     trials
-        Fresh answers to each value, drawn after the event was chosen.
+        Number of fresh outputs for each value, drawn after the event was chosen.
     releases
-        All answers drawn, those that the event was chosen by included.
+        Number of all outputs drawn, including those that the event was chosen by.
     edges, histograms
-        For `plot`: bins, and the answers to either value in them.
+        For `plot`: bins, and how many outputs for each value are in them.
     tried
-        In words, which pairs of values and which events were looked at.
+        In words, which pairs of values and which events were tried.
+
+    See Also
+    --------
+    audit : Makes an audit.
     """
 
     mechanism: str
@@ -92,14 +96,14 @@ class Audit(Printed):
 
     @property
     def passed(self) -> bool:
-        """Whether the claim was not refuted. A broken mechanism may pass; a good one rarely fails.
+        """Whether the claim was not refuted, which does not prove it.
 
-        A true claim fails with probability 1 - `confidence` at most.
+        A true claim is refuted with probability 1 - `confidence` at most.
         """
         return self.epsilon_lower <= self.claimed_epsilon
 
     def to_json(self) -> str:
-        """Write everything that is needed to compute `epsilon_lower` again.
+        """Return, as JSON, everything that is needed to compute `epsilon_lower` again.
 
         Examples
         --------
@@ -109,18 +113,18 @@ class Audit(Printed):
         True
         """
         facts = {"passed": self.passed, **asdict(self)}
-        for drawn in ("edges", "histograms"):
-            del facts[drawn]
+        for plotted in ("edges", "histograms"):
+            del facts[plotted]
         return json.dumps(facts, allow_nan=False)
 
     def plot(self) -> Figure:
-        """Draw the answers to either value and the event; needs matplotlib."""
+        """Draw the outputs for both values and the event; needs matplotlib."""
         from inbounds.plots.audit import audit_figure  # noqa: PLC0415 - optional
 
         return audit_figure(self)
 
     def verdict(self) -> str:
-        """Say in a sentence what was found."""
+        """Return a sentence about what the audit found."""
         return verdict(self)
 
     def _table(self) -> Table:
@@ -128,10 +132,9 @@ class Audit(Printed):
 
     def __repr__(self) -> str:
         state = "passed" if self.passed else "REFUTED"
-        found = (
-            f"epsilon_lower={self.epsilon_lower:.4g}, claimed_epsilon={self.claimed_epsilon:.6g}"
-        )
-        return f"Audit({state}, {found}, delta={self.delta:g}, confidence={self.confidence:.12g})"
+        bound, claim = f"{self.epsilon_lower:.4g}", f"{self.claimed_epsilon:.6g}"
+        test = f"delta={self.delta:g}, confidence={self.confidence:.12g}"
+        return f"Audit({state}, epsilon_lower={bound}, claimed_epsilon={claim}, {test})"
 
 
 def audit(
@@ -153,35 +156,58 @@ def audit(
     Parameters
     ----------
     mechanism
-        An object whose ``release(values)`` answers each element of an array (each row, on a box of
-        several coordinates) by itself; or any function of one value, of any library.
+        An object whose ``release(values)`` returns an independent output for each element of an
+        array (each row, on a box of several coordinates); or any function of one value.
     releases
-        How many answers to draw in all. A quarter or less serves to choose the pair and the event.
+        Number of outputs to draw. A quarter of them or less serve to choose the pair and the event.
     confidence
-        The chance, at least, that the bound is true.
+        The bound holds with at least this probability.
     delta
-        Test (epsilon, delta)-privacy.
+        The delta of the (epsilon, delta)-privacy to test.
     claimed_epsilon
-        The claim at this delta; the mechanism's own if left out.
+        The claim at this delta; by default, the mechanism's own.
     box, sensitivity
-        Where values live and what a neighbour may change; the mechanism's ``domain`` and
-        ``sensitivity`` if left out.
+        The range of values, and what a neighbour may change; by default, the mechanism's ``domain``
+        and ``sensitivity``.
     pair
-        Two values to test; otherwise neighbours at both ends and in the middle are tried, and of
-        mechanisms that are not this library's a few random ones, the same in every audit, and on
-        a box some that differ in one coordinate.
+        Two values to test. By default, neighbours at both ends and in the middle are tried. For
+        mechanisms of other libraries, a few random pairs are added, the same in every audit, and on
+        a box of several coordinates some pairs that differ in one coordinate.
     vectorized
-        Whether answers come by arrays, each drawn by itself: so from objects, not from functions.
+        Whether `mechanism` takes arrays; by default, objects do and functions do not.
     entropy
-        Passed on to the mechanism; for repeatable tests.
+        Passed on to the mechanism, for repeatable tests.
     progress
-        Whether to show a bar; needs rich.
+        Whether to show a progress bar; needs rich.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ArgumentError
+        If a number is out of its range, or the outputs cannot be counted.
+    ArgumentTypeError
+        If `mechanism` cannot be called, or does not state what it claims and for which values.
+
+    Notes
+    -----
+    If an event has k of n outputs for one value and l of n for the other, Clopper and Pearson's
+    intervals give p ≤ P(E) and q ≥ Q(E), and epsilon is at least ln((p − δ)/q); see
+    docs/proofs/audit.md.
+
+    References
+    ----------
+    C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in
+    the case of the binomial. Z. Ding, Y. Wang, G. Wang, D. Zhang and D. Kifer (2018). Detecting
+    violations of differential privacy.
 
     Guarantees
     ----------
-    If the answers are independent draws, `epsilon_lower` is above the mechanism's true epsilon at
-    this delta with probability 1 - `confidence` at most, whatever the mechanism. The converse is
-    not promised: a leak that no tried event shows stays unseen.
+    If the outputs are independent, `epsilon_lower` is above the mechanism's true epsilon at this
+    delta with probability 1 - `confidence` at most, for every mechanism. The converse is not
+    guaranteed: a leak that no tried event shows stays unseen.
 
     Examples
     --------
@@ -199,17 +225,17 @@ def audit(
     delta = check_delta(delta)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)
-    own = is_own(mechanism)
-    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if own else pairs[0][0].size))
+    is_ours = is_own(mechanism)
+    explored = min(total // (8 * len(pairs)), _EXPLORED // (1 if is_ours else pairs[0][0].size))
     trials = (total - 2 * explored * len(pairs)) // 2
     with bar(total, "Audit", progress=progress) as advance:
         subject = Subject(mechanism, vectorized, entropy, advance)
         level = caution(confidence, explored, trials)
-        every = not own and weights is not None  # nothing is known about where it may leak
+        every = not is_ours and weights is not None  # it is not known where it may leak
         options = {"confidence": level, "delta": delta}
         chosen = choose(subject, pairs, weights, explored, every=every, **options)
         first, second = (subject.count(value, trials, chosen.event) for value in chosen.pair)
-    edges, drawn = _histograms(chosen.seen)
+    edges, histograms = _histograms(chosen.seen)
     return Audit(
         mechanism=subject.name,
         epsilon_lower=epsilon_lower_bound(
@@ -219,19 +245,19 @@ def audit(
         delta=delta,
         certificate_epsilon=proved_epsilon(mechanism),
         confidence=confidence,
-        pair=(plain(chosen.pair[0]), plain(chosen.pair[1])),
+        pair=(number_or_tuple(chosen.pair[0]), number_or_tuple(chosen.pair[1])),
         event=chosen.event,
         counts=(first, second),
         trials=trials,
         releases=subject.drawn,
         edges=edges,
-        histograms=(drawn[0], drawn[1]),
-        tried=tried(pairs, own=own, chosen=pair is not None),
+        histograms=(histograms[0], histograms[1]),
+        tried=tried(pairs, is_ours=is_ours, chosen=pair is not None),
     )
 
 
 def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
-    """Return bins whose outer ones have the extreme answers in their middle, and the counts."""
+    """Return bins, the outer ones centred on the extreme outputs, and the counts in them."""
     low, high = (float(end(side)) for end, side in ((np.min, seen), (np.max, seen)))
     half = (high - low) / (2 * _BINS - 2) or 0.5
     edges = np.linspace(low - half, high + half, _BINS + 1)

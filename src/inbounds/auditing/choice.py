@@ -1,6 +1,6 @@
-"""Which pair of values and which event an audit counts: those that looked best before.
+"""Choose the pair of values and the event that an audit counts.
 
-Any choice is allowed, as the outputs that it is made by are not counted: docs/proofs/audit.md.
+Any choice is valid, as the outputs that it is based on are not counted: docs/proofs/audit.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inbounds.auditing.subject import Subject
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """What looks best, and the numbers it was chosen by."""
+    """The most promising pair and event, and the numbers that they were chosen by."""
 
     promise: float
     event: Event
@@ -35,7 +35,7 @@ def choose(
 ) -> Choice:
     """Return the pair and the event that promise the largest bound on epsilon.
 
-    Outputs are read by the weights, or by `every` reading that there is.
+    Coordinates are summed with `weights`, or with `every` weighting that `readings` returns.
 
     Examples
     --------
@@ -45,17 +45,17 @@ def choose(
     >>> choose(subject, [pair], (1.0, 1.0), 50, every=True, **options).promise > 2
     True
     """
-    found = []
+    choices = []
     for values in pairs:
         drawn = [subject.draw(value, explored, None if every else weights) for value in values]
-        ways = readings(drawn[0], drawn[1], _along(values)) if every else [weights]
-        for way in ways:
-            seen = [project(side, way) for side in drawn] if every else drawn
+        weightings = readings(drawn[0], drawn[1], _along(values)) if every else [weights]
+        for sums in weightings:
+            seen = [project(side, sums) for side in drawn] if every else drawn
             for i, j in ((0, 1), (1, 0)):
-                centre = float(project(values[i], way))
-                promise, event = best_event(seen[i], seen[j], centre=centre, weights=way, **options)
-                found.append(Choice(promise, event, (values[i], values[j]), (seen[i], seen[j])))
-    return max(found, key=lambda choice: choice.promise)
+                centre = float(project(values[i], sums))
+                best = best_event(seen[i], seen[j], centre=centre, weights=sums, **options)
+                choices.append(Choice(*best, (values[i], values[j]), (seen[i], seen[j])))
+    return max(choices, key=lambda choice: choice.promise)
 
 
 def _along(values: Pair) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
-"""Events that tell two laws of answers apart, and what counting them proves about epsilon.
+"""Events that tell two distributions of outputs apart, and what counts of them prove.
 
-If P(E) and Q(E) are the chances of an event under two neighbouring values, then (ε, δ)-privacy
-demands P(E) <= e^ε Q(E) + δ. Counts bound both chances, whatever the laws are, and so epsilon.
+If an event has probability P(E) for one value and Q(E) for a neighbouring one, (ε, δ)-privacy
+requires P(E) <= e^ε Q(E) + δ. Counts bound both probabilities, for any distributions, and so ε.
 
 Proof: docs/proofs/audit.md.
 """
@@ -23,16 +23,16 @@ Kind = Literal["below", "above", "near"]
 KINDS: tuple[Kind, ...] = ("below", "above", "near")
 _THRESHOLDS = 300  # tried for each kind
 _ROUNDING = 1e-9  # covers the error of the inverse beta function, which is far smaller
-_ALONE = 8  # coordinates that are looked at alone, at most
+_ALONE = 8  # coordinates that are tried alone, at most
 _CORRELATED = 500  # coordinates whose covariance is computed, at most
 _RIDGE = 1e-9  # keeps covariances invertible where noise is shared
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-_SEARCH = 3.0  # standard errors that the best of many events is flattered by
+_SEARCH = 3.0  # standard errors by which the best of many events looks better than it is
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A set of answers: those up to a threshold, from a threshold on, or near a value.
+    """A set of outputs: those up to a threshold, from a threshold on, or near a value.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ class Event:
         ``"below"``: at most `threshold`. ``"above"``: at least `threshold`. ``"near"``: at most
         `threshold` away from `centre`.
     threshold, centre
-        Where the event ends; `centre` is only read by ``"near"``.
+        Where the event ends; `centre` matters only for ``"near"``.
     weights
-        For answers of several coordinates: the event speaks of their sum with these weights.
+        For outputs of several coordinates: the event is about their sum with these weights.
 
     Examples
     --------
     >>> event = Event("below", 0.25)
     >>> event.holds(np.array([0.1, 0.25, 0.3])).tolist(), str(event)
-    ([True, True, False], 'answer ≤ 0.25')
+    ([True, True, False], 'output ≤ 0.25')
     """
 
     kind: Kind
@@ -56,40 +56,40 @@ class Event:
     centre: float = 0.0
     weights: tuple[float, ...] | None = None
 
-    def read(self, answers: NDArray[Any]) -> Floats:
-        """Return the one number of each answer that the event speaks of."""
-        return project(answers, self.weights)
+    def read(self, outputs: NDArray[Any]) -> Floats:
+        """Return the number of each output that decides whether it is in the event."""
+        return project(outputs, self.weights)
 
-    def holds(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell of each answer whether it is in the event."""
+    def holds(self, outputs: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return whether each output is in the event."""
         limit = -self.threshold if self.kind == "above" else self.threshold
-        return np.asarray(_score(self.kind, self.read(answers), self.centre) <= limit)
+        return np.asarray(_score(self.kind, self.read(outputs), self.centre) <= limit)
 
     def __str__(self) -> str:
-        name = "answer" if self.weights is None else f"answer·{short(self.weights)}"
+        name = "output" if self.weights is None else f"output·{short(self.weights)}"
         if self.kind == "near":
             return f"|{name} - {self.centre:.6g}| ≤ {self.threshold:.6g}"
         return f"{name} {'≤' if self.kind == 'below' else '≥'} {self.threshold:.6g}"
 
 
-def project(answers: NDArray[Any], weights: tuple[float, ...] | None) -> Floats:
-    """Return answers as they are, or the weighted sum of their coordinates.
+def project(outputs: NDArray[Any], weights: tuple[float, ...] | None) -> Floats:
+    """Return the weighted sums of the outputs' coordinates; without weights, the outputs.
 
     Examples
     --------
     >>> project(np.array([[1.0, 2.0]]), (1.0, 10.0)).tolist()
     [21.0]
     """
-    numbers = np.asarray(answers, dtype=float)
+    numbers = np.asarray(outputs, dtype=float)
     # Not a matrix product: its rounding may depend on how many rows there are.
     return numbers if weights is None else (numbers * weights).sum(axis=-1)
 
 
 def readings(first: Floats, second: Floats, direction: tuple[float, ...]) -> list[Weights]:
-    """Return weighted sums to read two samples by, whose rows have several coordinates.
+    """Return the weights of sums by which two samples of several coordinates are compared.
 
-    Along a direction, each coordinate alone (of many those that differ most), and the weights that
-    tell the samples apart best if noise is normal, however it is correlated (Fisher).
+    They are a direction, each coordinate alone (of many, those that differ most), and the weights
+    that tell the samples apart best if the noise is normal, even if it is correlated (Fisher).
 
     Examples
     --------
@@ -108,14 +108,14 @@ def readings(first: Floats, second: Floats, direction: tuple[float, ...]) -> lis
 
 
 def _distances(first: Floats, second: Floats) -> Floats:
-    """Return how far the distributions of each coordinate are apart (Kolmogorov and Smirnov)."""
+    """Return the Kolmogorov–Smirnov distance between the samples, for each coordinate."""
     count = len(first)
-    shares = np.arange(1, count + 1) / count
-    found = []
-    for one, other in zip(np.sort(first, axis=0).T, np.sort(second, axis=0).T, strict=True):
-        below, until = (np.searchsorted(other, one, side=side) / count for side in _SIDES)
-        found.append(max(np.max(below - shares + 1 / count), np.max(shares - until)))
-    return np.array(found)
+    fractions = np.arange(1, count + 1) / count
+    distances = []
+    for ours, theirs in zip(np.sort(first, axis=0).T, np.sort(second, axis=0).T, strict=True):
+        below, until = (np.searchsorted(theirs, ours, side=side) / count for side in _SIDES)
+        distances.append(max(np.max(below - fractions + 1 / count), np.max(fractions - until)))
+    return np.array(distances)
 
 
 def _fisher(first: Floats, second: Floats) -> Weights | None:
@@ -137,14 +137,14 @@ def _fisher(first: Floats, second: Floats) -> Weights | None:
 def epsilon_lower_bound(
     first: Any, second: Any, trials: int, *, confidence: float, delta: float
 ) -> Any:
-    """Return what counts of an event prove: epsilon is at least this, at the stated confidence.
+    """Return a lower bound on epsilon, at a confidence, from counts of an event.
 
     Parameters
     ----------
     first, second
-        How many of `trials` independent answers to either value were in the event.
+        How many of `trials` independent outputs for each value were in the event.
     confidence
-        The chance that the statement is true, at least. Half of the rest goes to either count.
+        The bound holds with at least this probability. Half of the rest goes to each count.
     delta
         The delta of (ε, δ)-privacy; zero for pure epsilon.
 
@@ -156,14 +156,14 @@ def epsilon_lower_bound(
     miss = (1 - confidence) / 2
     low = chance_lower_bound(first, trials, miss) - delta
     high = chance_upper_bound(second, trials, miss)
-    bound = np.log(np.maximum(low / high, 1.0))  # below zero it says nothing
+    bound = np.log(np.maximum(low / high, 1.0))  # a bound below zero would say nothing
     return bound if bound.ndim else float(bound)
 
 
 def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
-    """Return what the chance of an event exceeds, unless with probability `miss`.
+    """Return a lower bound on an event's probability that is wrong with probability `miss`.
 
-    By Clopper and Pearson: the chance at which `count` or more would have probability `miss`.
+    This is Clopper and Pearson's bound: at it, `count` or more hits have probability `miss`.
 
     Examples
     --------
@@ -171,13 +171,13 @@ def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
     0.05
     """
     hits = np.asarray(count, dtype=float)
-    some = np.maximum(hits, 1)
-    least = betaincinv(some, trials - some + 1, miss) * (1 - _ROUNDING)
+    clipped = np.maximum(hits, 1)
+    least = betaincinv(clipped, trials - clipped + 1, miss) * (1 - _ROUNDING)
     return np.where(hits > 0, least, 0.0)
 
 
 def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
-    """Return what the chance of an event does not exceed, unless with probability `miss`.
+    """Return an upper bound on an event's probability that is wrong with probability `miss`.
 
     Examples
     --------
@@ -185,16 +185,16 @@ def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
     0.95
     """
     hits = np.asarray(count, dtype=float)
-    some = np.minimum(hits, trials - 1)
-    most = betainccinv(some + 1, trials - some, miss) * (1 + _ROUNDING)
+    clipped = np.minimum(hits, trials - 1)
+    most = betainccinv(clipped + 1, trials - clipped, miss) * (1 + _ROUNDING)
     return np.where(hits < trials, np.minimum(most, 1.0), 1.0)
 
 
 def caution(confidence: float, explored: int, tested: int) -> float:
-    """Return the confidence to choose an event with, by `explored` answers for `tested` others.
+    """Return the confidence at which to choose an event by `explored` outputs, to test `tested`.
 
-    It weighs chance as the test will, and what the best of many events owes to luck. It need not
-    be right: it only says which event is tried.
+    It allows for chance as the test will, and for the luck of the best of many events. It need not
+    be exact: it only decides which event is tested.
 
     Examples
     --------
@@ -214,10 +214,10 @@ def best_event(
     delta: float,
     weights: tuple[float, ...] | None = None,
 ) -> tuple[float, Event]:
-    """Return the event whose counts bound epsilon best, and the bound, from equally many numbers.
+    """Return the largest lower bound on epsilon and its event, from samples of equal size.
 
-    The bound is not a statement of any confidence: the event was chosen to make it large. Count
-    the event again in fresh answers.
+    The bound has no confidence, as the event was chosen to make it large: count the event again in
+    fresh outputs.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def best_event(
     ranks = np.unique(np.geomspace(1, size, _THRESHOLDS).astype(np.int64)) - 1
     # Sorted once; every score then consists of a few sorted runs, which a stable sort merges.
     first, second = np.sort(first), np.sort(second)
-    found = []
+    candidates = []
     for kind in KINDS:
         scores, others = (
             np.sort(_score(kind, side, centre), kind="stable") for side in (first, second)
@@ -246,17 +246,17 @@ def best_event(
         best = int(np.argmax(bounds))
         limit = float(limits[best])
         threshold = -limit if kind == "above" else limit
-        found.append(
+        candidates.append(
             (
                 float(bounds[best]),
                 Event(kind, threshold, centre if kind == "near" else 0.0, weights),
             )
         )
-    return max(found, key=lambda entry: entry[0])
+    return max(candidates, key=lambda candidate: candidate[0])
 
 
 def _score(kind: Kind, numbers: Floats, centre: float) -> Floats:
-    """Return how far outside the event's middle each number is."""
+    """Return how far each number is from the middle of the event."""
     if kind == "near":
         return np.abs(numbers - centre)
     return numbers if kind == "below" else -numbers

@@ -1,7 +1,7 @@
-"""Pairs of values that a guarantee speaks of: where an audit looks.
+"""The pairs of neighbouring values that an audit tries.
 
-Any allowed pair gives a valid audit; those at the ends and in the middle of the box are the ones
-that noise, truncated or clamped, hides worst (docs/proofs/audit.md).
+Any pair of neighbours gives a valid audit. Truncated or clamped noise hides those at the ends and
+in the middle of the box worst (docs/proofs/audit.md).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from inbounds.sensitivity import Reach, Sensitivity
 
 Pair = tuple[Floats, Floats]
 _ROOM = 1 + 1e-9  # b - (b - c) is c only up to rounding
-RANDOM = 6  # pairs beside those at the ends and in the middle
+RANDOM = 6  # pairs that are added to those at the ends and in the middle
 AXES = 16  # coordinates that are changed alone, at most
 _SEED = 2026
 
 
 def candidates(box: Box, change: Floats) -> list[Pair]:
-    """Return values that differ by `change`: at the lower end, the upper end and in the middle.
+    """Return pairs that differ by `change`: at the lower end, at the upper end, in the middle.
 
     Examples
     --------
@@ -40,10 +40,10 @@ def candidates(box: Box, change: Floats) -> list[Pair]:
 
 
 def random_pairs(box: Box, reach: Reach) -> list[Pair]:
-    """Return pairs anywhere in the box, in random directions: far apart, or by a part of that.
+    """Return random pairs in the box, some as far apart as is allowed, the others closer.
 
-    They are random, so that no mechanism is private just where an audit looks, and drawn from a
-    public seed, so that an audit can be repeated.
+    They are random, so that a mechanism cannot be private only where an audit looks, but drawn from
+    a public seed, so that an audit can be repeated.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def random_pairs(box: Box, reach: Reach) -> list[Pair]:
     pairs: list[Pair] = []
     for part in (*rng.uniform(0.05, 1.0, RANDOM // 2), *[1.0] * (RANDOM - RANDOM // 2)):
         signs = rng.choice([-1.0, 1.0], box.dimension)
-        if abs(signs.sum()) == box.dimension > 1:  # the diagonal is tried anyhow
+        if abs(signs.sum()) == box.dimension > 1:  # the diagonal is among the other pairs
             signs[rng.integers(box.dimension)] *= -1
         spread = box.widths * rng.uniform(0.2, 1.0, box.dimension)
         pairs.append(_placed(box, part * signs * reach.along(spread), rng))
@@ -64,7 +64,7 @@ def random_pairs(box: Box, reach: Reach) -> list[Pair]:
 
 
 def axis_pairs(box: Box, reach: Reach) -> list[Pair]:
-    """Return pairs that differ in one coordinate, as far as is allowed; of many boxes' some.
+    """Return pairs that differ as far as allowed in one coordinate, for at most `AXES` of them.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def axis_pairs(box: Box, reach: Reach) -> list[Pair]:
 
 
 def _placed(box: Box, change: Floats, rng: np.random.Generator) -> Pair:
-    """Return two values that differ by a change, somewhere in the box."""
+    """Return two values that differ by `change`, at a random place in the box."""
     lower, upper = np.asarray(box.lower), np.asarray(box.upper)
     change = change.reshape(lower.shape)
     low, high = lower - np.minimum(change, 0), upper - np.maximum(change, 0)
@@ -89,7 +89,7 @@ def _placed(box: Box, change: Floats, rng: np.random.Generator) -> Pair:
 
 
 def check_pair(pair: Any, box: Box | None, sensitivity: Sensitivity | None) -> Pair:
-    """Read two values, and refuse those that the guarantee does not speak of.
+    """Return two values as arrays, and refuse them if they are not neighbours in the box.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is printed of an audit: its table, its verdict, and what was tried."""
+"""How an audit is printed: its table, its verdict, and what was tried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def audit_table(audit: Audit) -> Table:
-    """List what was claimed, proved and measured, and the verdict.
+    """Return a table of what was claimed, proved and measured, and the verdict.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def audit_table(audit: Audit) -> Table:
 
 
 def verdict(audit: Audit) -> str:
-    """Say in a sentence what an audit found.
+    """Return a sentence about what an audit found.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def _value(value: Any) -> str:
     return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
 
 
-def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
-    """Say in words which pairs of values an audit looked at, and for which events.
+def tried(pairs: list[Pair], *, is_ours: bool, chosen: bool) -> str:
+    """Return, in words, which pairs of values and which events an audit tried.
 
     Examples
     --------
-    >>> tried([(np.array(0.0), np.array(1.0))], own=False, chosen=True)
+    >>> tried([(np.array(0.0), np.array(1.0))], is_ours=False, chosen=True)
     'the pair that was given; outputs below, above and near a threshold'
     """
     size = pairs[0][0].size
@@ -77,14 +77,15 @@ def tried(pairs: list[Pair], *, own: bool, chosen: bool) -> str:
         where = "the pair that was given"
     else:
         axes = min(size, AXES) if size > 1 else 0
-        usual = len(pairs) if own else len(pairs) - RANDOM - axes
+        usual = len(pairs) if is_ours else len(pairs) - RANDOM - axes
         where = "the ends of the box" if usual == 1 else "pairs at both ends and in the middle"
-        if not own:
+        if not is_ours:
             where += f" and {RANDOM} random pairs" + " in random directions" * (size > 1)
             where += f" and {axes} pairs that differ in one coordinate" * (size > 1)
             where += ", the same in every audit"
     what = "outputs"
     if size > 1:
         what = "weighted sums of the coordinates"
-        what += "" if own else ", by direction and by Fisher's discriminant, and coordinates alone,"
+        if not is_ours:
+            what += ", by direction and by Fisher's discriminant, and coordinates alone,"
     return f"{where}; {what} below, above and near a threshold"

@@ -1,4 +1,4 @@
-"""What an audit reads of a mechanism, ours or not: answers, neighbouring values, its claim.
+"""What an audit needs of any mechanism: outputs, neighbouring values and its claim.
 
 Which pairs are tried, and why: docs/proofs/audit.md.
 """
@@ -27,15 +27,15 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _BLOCK = 1 << 20  # numbers drawn together
-_CALLS = 1 << 10  # the same where every answer is a call
+_CALLS = 1 << 10  # the same if every output is a call
 
 
 class OutputError(ArgumentError, ArgumentTypeError):
-    """A mechanism that is audited gave outputs that cannot be counted."""
+    """The audited mechanism returned outputs that cannot be counted."""
 
 
 class Subject:
-    """Draws answers, by arrays or one by one, in blocks that need little memory.
+    """Draws outputs, as arrays or one by one, in blocks that need little memory.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Subject:
             requirement = "have a method release(values), or be a function"
             raise ArgumentTypeError.must("mechanism", requirement, hint=hint)
         if isinstance(mechanism, type) and callable(method):
-            got, hint = f"the class {mechanism.__name__}", "give an instance of it."
+            got, hint = f"the class {mechanism.__name__}", "pass an instance of it."
             raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)
         self._release = method if callable(method) else mechanism
         self._by_array = callable(method) if vectorized is None else vectorized
@@ -68,46 +68,45 @@ class Subject:
         self.name = name if type(name) is str else repr(mechanism)
 
     def draw(self, value: Floats, count: int, weights: tuple[float, ...] | None) -> Floats:
-        """Return `count` answers to one value, those of several coordinates as weighted sums."""
+        """Return `count` outputs for one value; those of several coordinates as weighted sums."""
         return np.concatenate([project(block, weights) for block in self._blocks(value, count)])
 
     def count(self, value: Floats, count: int, event: Event) -> int:
-        """Return how many of `count` fresh answers to one value are in the event."""
+        """Return how many of `count` fresh outputs for one value are in the event."""
         return sum(int(event.holds(block).sum()) for block in self._blocks(value, count))
 
     def _blocks(self, value: Floats, count: int) -> Iterator[Floats]:
         most = max(1, _BLOCK // value.size) if self._by_array else _CALLS
         while count > 0:
             size = min(count, most)
-            yield self._answers(value, size)
+            yield self._outputs(value, size)
             count -= size
             self.drawn += size
             self._advance(size)
 
-    def _answers(self, value: Floats, size: int) -> Floats:
+    def _outputs(self, value: Floats, size: int) -> Floats:
         shape = (size, *value.shape)
         if self._by_array:
-            answers = self._release(np.broadcast_to(value, shape).copy(), **self._options)
+            returned = self._release(np.broadcast_to(value, shape).copy(), **self._options)
         else:
-            given = plain(value)
-            answers = [self._release(given, **self._options) for _ in range(size)]
+            argument = number_or_tuple(value)
+            returned = [self._release(argument, **self._options) for _ in range(size)]
         try:
-            found = _check.public_values(answers=answers)
+            outputs = _check.public_values(outputs=returned)
         except (ArgumentError, ArgumentTypeError) as error:
-            raise OutputError(f"the mechanism must give numbers: {error}") from None
-        if not np.isfinite(found).all():
-            raise OutputError("the mechanism must give finite answers.")
-        if found.shape != shape:
-            raise OutputError(
-                f"the mechanism must answer values of shape {shape} in kind, got {found.shape}."
-            )
-        return found
+            raise OutputError(f"the mechanism must return numbers: {error}") from None
+        if not np.isfinite(outputs).all():
+            raise OutputError("the mechanism must return finite numbers.")
+        if outputs.shape != shape:
+            got = f"got {outputs.shape} for values of shape {shape}"
+            raise OutputError(f"the mechanism must return outputs of the values' shape, {got}.")
+        return outputs
 
 
 def pairs_of(
     mechanism: Any, box: Box | None, sensitivity: Sensitivity | float | None, pair: Any
 ) -> tuple[list[Pair], tuple[float, ...] | None]:
-    """Return the pairs of values to try, and the weights of the coordinates of an answer.
+    """Return the pairs of values to try, and the weights of the coordinates of an output.
 
     Examples
     --------
@@ -118,34 +117,33 @@ def pairs_of(
     """
     box = getattr(mechanism, "domain", None) if box is None else box
     if box is not None and not isinstance(box, Box):
-        raise ArgumentTypeError(f"box must be a Box, got box={box!r}.")
-    own = getattr(mechanism, "sensitivity", None)
-    allowed = own if sensitivity is None else sensitivity
+        raise ArgumentTypeError.must_be("box", "a Box", got=f"box={box!r}")
+    stated = getattr(mechanism, "sensitivity", None)
+    allowed = stated if sensitivity is None else sensitivity
     reach = None if allowed is None else as_sensitivity(allowed)
     if pair is not None:
         pairs = [check_pair(pair, box, reach)]
     elif box is None or reach is None:
-        raise ArgumentTypeError(
-            "box and sensitivity must be given, or pair: the mechanism does not say them."
-        )
-    elif is_own(mechanism) and reach == own and box == mechanism.domain:
+        requirement = "given, or pair: the mechanism does not state them"
+        raise ArgumentTypeError.must_be("box and sensitivity", requirement)
+    elif is_own(mechanism) and reach == stated and box == mechanism.domain:
         pairs = candidates(box, mechanism.worst_change)
     else:
         within = reach.within(box.widths)
         pairs = candidates(box, within.along(box.widths))
-        if not is_own(mechanism):  # of ours it is known where they are worst
+        if not is_own(mechanism):  # it is proved where ours are worst
             pairs += random_pairs(box, within)
             pairs += axis_pairs(box, within) if box.dimension > 1 else []
     change = pairs[0][1] - pairs[0][0]
     if change.ndim == 0:
         return pairs, None
-    if is_own(mechanism):  # up to a factor, what the log-likelihood ratio multiplies each by
+    if is_own(mechanism):  # the log-likelihood ratio has these weights, up to a factor
         change = mechanism.noise.likelihood_weights(change, mechanism.scales)
     return pairs, tuple((change / np.abs(change).max()).tolist())
 
 
 def is_own(mechanism: Any) -> bool:
-    """Tell whether a mechanism is this library's, not even a class derived from it.
+    """Return whether a mechanism's class is this library's own; a derived class is not.
 
     Examples
     --------
@@ -157,7 +155,7 @@ def is_own(mechanism: Any) -> bool:
     return isinstance(mechanism, Mechanism) and package == __name__.partition(".")[0]
 
 
-def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
+def claim_of(mechanism: Any, claimed: float | None, delta: float) -> float:
     """Return the epsilon that is claimed at `delta`.
 
     Examples
@@ -166,16 +164,17 @@ def claim_of(mechanism: Any, given: float | None, delta: float) -> float:
     >>> claim_of(ClampedLaplace(Box(0, 1), 1, scale=1.0), None, 0.0)
     1.0000000000000...
     """
-    if given is None and isinstance(mechanism, Mechanism):
+    if claimed is None and isinstance(mechanism, Mechanism):
         return mechanism.epsilon_at(delta)
-    own = getattr(mechanism, "epsilon", None) if given is None else given
-    if own is None:
-        raise ArgumentTypeError("claimed_epsilon must be given: the mechanism has no epsilon.")
-    return _check.not_negative(claimed_epsilon=own)
+    epsilon = getattr(mechanism, "epsilon", None) if claimed is None else claimed
+    if epsilon is None:
+        requirement = "given: the mechanism has no epsilon"
+        raise ArgumentTypeError.must_be("claimed_epsilon", requirement)
+    return _check.not_negative(claimed_epsilon=epsilon)
 
 
 def proved_epsilon(mechanism: Any) -> float | None:
-    """Return the epsilon of the certificate, where there is one.
+    """Return the epsilon of the mechanism's certificate, or None if it has none.
 
     Examples
     --------
@@ -188,12 +187,12 @@ def proved_epsilon(mechanism: Any) -> float | None:
     return float(mechanism.certificate().epsilon)
 
 
-def plain(value: Floats) -> Any:
-    """Return a value as a plain number, or a tuple of them.
+def number_or_tuple(value: Floats) -> Any:
+    """Return a value as a float, or as a tuple of floats if it has coordinates.
 
     Examples
     --------
-    >>> plain(np.array([1.0, 2.0]))
+    >>> number_or_tuple(np.array([1.0, 2.0]))
     (1.0, 2.0)
     """
     return tuple(value.tolist()) if value.ndim else float(value)

@@ -13,7 +13,7 @@ from inbounds.errors import MissingPackageError
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 failed, 2 asked for wrongly.
+    """Run one command and return its exit code: 0 success, 1 failure, 2 wrong usage.
 
     Examples
     --------
@@ -23,9 +23,9 @@ def main(args: Sequence[str] | None = None) -> int:
     ...}
     0
     """
-    if sys.stdout is None:  # before anything is drawn or charged that nobody would see
+    if sys.stdout is None:  # nothing may be drawn or charged that nobody would see
         if sys.stderr is not None:
-            sys.stderr.write("Error: standard output must be open, and it is closed.\n")
+            sys.stderr.write("Error: standard output must be open, but it is closed.\n")
         return 1
     try:
         with optional():

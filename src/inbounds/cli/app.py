@@ -1,4 +1,4 @@
-"""Where commands are registered. A new one is a module of its own and a line here."""
+"""The commands. A new one needs a module and one line here."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from inbounds.cli.failure import exit_code_of
 
 
 class _Commands(TyperGroup):
-    """Commands whose failures are one line on standard error, never a traceback."""
+    """Commands that report a failure in one line on standard error, never as a traceback."""
 
     def main(self, *args: Any, **options: Any) -> Any:
         options["standalone_mode"] = False
@@ -64,7 +64,7 @@ def inbounds(
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Differentially private answers that stay in bounds."""
+    """Differentially private outputs that stay in bounds."""
 
 
 def run(args: Sequence[str] | None = None) -> int:

@@ -34,14 +34,14 @@ _CLASSES = {
 
 
 def _drawable(path: Path | None) -> Path | None:
-    """Refuse a kind of picture before the work is done, not after."""
+    """Refuse a format that cannot be drawn before any work is done."""
     if path is not None and path.suffix.lower() not in _SUFFIXES:
         raise typer.BadParameter(f"must end in one of {', '.join(_SUFFIXES)}.")
     return path
 
 
 def number(text: str) -> float:
-    """Return the double that an option says, exactly or by its shortest decimal.
+    """Return the double that an option states, exactly or by its shortest decimal.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def number(text: str) -> float:
     try:
         return _json.typed(text)
     except ValueError:
-        message = f"must be a number that doubles hold, got {text!r}; the nearest is {nearest!r}."
+        message = f"must be a number that a double holds, got {text!r}; the nearest is {nearest!r}."
         raise typer.BadParameter(message) from None
 
 
 def number_option(*names: str, help: str) -> Any:
-    """Describe an option that is one number, or several: read as it is written, or refused."""
+    """Describe an option that takes numbers, which are read as they are written or refused."""
     return typer.Option(*names, metavar="NUMBER", parser=number, help=help)
 
 
@@ -68,16 +68,16 @@ Bounds = Annotated[
     list[str],
     typer.Option(
         metavar="LOW:HIGH",
-        help="Range of the answer, as in 0:120 or --bounds=-5:5. Repeat it for several coordinates "
-        "that are released together.",
+        help="Range of the output, as in 0:120 or --bounds=-5:5. Repeat it, once per coordinate, "
+        "for a joint release.",
     ),
 ]
 Sensitivities = Annotated[
     list[float],
     number_option(
         "--sensitivity",
-        help="How much one neighbour may change the value. Repeat it, once per coordinate, for "
-        "different bounds on each.",
+        help="The most that one neighbour can change the value. Repeat it, once per coordinate, "
+        "for a bound on each.",
     ),
 ]
 Norm = Annotated[
@@ -87,44 +87,42 @@ Norm = Annotated[
         "default), its l1 norm, or each coordinate (linf, each)."
     ),
 ]
-Epsilon = Annotated[
-    float, number_option(help="Differential privacy to give: pure without --delta.")
-]
+Epsilon = Annotated[float, number_option(help="The guarantee's epsilon; pure without --delta.")]
 EpsilonOrRho = Annotated[
-    float | None, number_option(help="Differential privacy to give: pure without --delta.")
+    float | None, number_option(help="The guarantee's epsilon; pure without --delta.")
 ]
 Delta = Annotated[
-    float | None, number_option(help="Give (epsilon, delta) privacy, usually for less noise.")
+    float | None, number_option(help="The guarantee's delta, which usually allows less noise.")
 ]
 Rho = Annotated[
-    float | None, number_option(help="Give zero-concentrated privacy, in place of --epsilon.")
+    float | None, number_option(help="Zero-concentrated privacy, in place of --epsilon.")
 ]
 MechanismOption = Annotated[
     MechanismName,
     typer.Option(
         "--mechanism",
-        help="Which noise. With best, the one with the least error at the guarantee.",
+        help="The mechanism; best is the one with the lowest error at the guarantee.",
     ),
 ]
-Method = Annotated[
+MethodOption = Annotated[
     MethodName | None,
     typer.Option(
-        help="How the scale is found. Bounded Gaussian: exact (the default, the least noise), "
+        help="How the scale is found. Bounded Gaussian: exact (the default, with the least noise), "
         "paper or liu. Clamped Gaussian: analytic (the default, by Balle and Wang, which ignores "
-        "the privacy that clamping adds), classical, or exact, which counts it: only for one "
-        "interval, often far less noise, and also without --delta."
+        "the privacy that clamping adds), classical, or exact, which counts that privacy: often "
+        "far less noise, even without --delta, but for a single interval only."
     ),
 ]
 Scaling = Annotated[
     ScalingName | None,
-    typer.Option(help="Give every coordinate the same scale, or one that follows its width."),
+    typer.Option(help="Give every coordinate the same scale, or one in proportion to its width."),
 ]
 Steps = Annotated[
     list[float] | None,
     number_option(
         "--step",
-        help="Round answers to multiples of this, counted from the lower bound. Repeat it for "
-        "different steps on each coordinate.",
+        help="Round outputs to multiples of this, counted from the lower bound. Repeat it, once "
+        "per coordinate, for different steps.",
     ),
 ]
 UnitOption = Annotated[
@@ -132,7 +130,7 @@ UnitOption = Annotated[
     typer.Option(
         "--unit",
         metavar="CHANGE:WHAT[:COUNT]",
-        help="Which change of the data it speaks of, as in replace:person or add-remove:row:3.",
+        help="The change of the data that is hidden, as in replace:person or add-remove:row:3.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -143,7 +141,7 @@ Plot = Annotated[
 
 
 def read_box(bounds: list[str], steps: list[float] | None = None) -> Box:
-    """Return the box that ``--bounds`` and ``--step`` speak of.
+    """Return the box that ``--bounds`` and ``--step`` describe.
 
     Examples
     --------
@@ -172,7 +170,7 @@ def _interval(text: str) -> tuple[float, float]:
 
 
 def read_sensitivity(bounds: list[float], norm: str | None = None) -> Sensitivity:
-    """Return what ``--sensitivity`` and ``--norm`` say a neighbour may change.
+    """Return the sensitivity that ``--sensitivity`` and ``--norm`` describe.
 
     Examples
     --------
@@ -186,8 +184,8 @@ def read_sensitivity(bounds: list[float], norm: str | None = None) -> Sensitivit
             requirement = "'each' where there are several sensitivities"
             raise ArgumentError.must_be("norm", requirement, got=repr(norm))
         return PerCoordinate(bounds)
-    kinds = {"l2": L2, "l1": L1, "linf": LInf, "each": PerCoordinate}
-    return kinds[norm or "l2"](bounds[0])
+    norms = {"l2": L2, "l1": L1, "linf": LInf, "each": PerCoordinate}
+    return norms[norm or "l2"](bounds[0])
 
 
 def read_guarantee(
@@ -228,7 +226,7 @@ def read_unit(text: str | None) -> Unit | None:
 
 
 def option_name(mechanism: Mechanism) -> str:
-    """Return how ``--mechanism`` names a mechanism.
+    """Return the name of a mechanism, as ``--mechanism`` spells it.
 
     Examples
     --------
@@ -248,7 +246,7 @@ def build(
     method: str | None = None,
     scaling: str | None = None,
 ) -> Mechanism:
-    """Calibrate the named mechanism, and refuse an option that it would not heed.
+    """Calibrate the named mechanism, and refuse an option that it would ignore.
 
     Examples
     --------
@@ -258,14 +256,14 @@ def build(
     """
     import inbounds  # noqa: PLC0415 - help must be quick
 
-    name, heeded = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
+    name, used = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
     others = {"method": method, "scaling": scaling}
     options = guarantee.stated() | {key: value for key, value in others.items() if value}
-    for key in (key for key in options if key not in heeded | {"epsilon"}):
+    for key in (key for key in options if key not in used | {"epsilon"}):
         raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")
     if mechanism == "clamped-gaussian":
         if guarantee.is_pure and method != "exact":
-            hint = Hint("{} needs none.", "method='exact'") if box.is_interval else None
+            hint = Hint("{} needs no delta.", "method='exact'") if box.is_interval else None
             raise ArgumentError.must_be("delta", f"given with the mechanism {mechanism}", hint=hint)
         options.setdefault("delta", 0.0)
     calibrate = getattr(inbounds, name).calibrated if name else inbounds.calibrate

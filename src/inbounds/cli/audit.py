@@ -1,4 +1,4 @@
-"""``inbounds audit``: draw releases and test a guarantee, ours or anybody's."""
+"""``inbounds audit``: draw releases to test the guarantee of any mechanism."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from inbounds.auditing.audit import Audit
 
 _OURS = str(Path(__file__).parents[1])
-REFUTED = 3  # unlike 1, a failure, and 2, wrong options: those say nothing about the claim
+REFUTED = 3  # 1, a failure, and 2, wrong options, say nothing about the claim
 
 EXAMPLES = r"""
 [bold]Examples[/bold]
 
-Is epsilon 1 kept, as far as a million releases can tell? With a picture:
+Is epsilon 1 kept, as far as a million releases can tell? With a figure:
 
 $ inbounds audit --bounds 0:1 --sensitivity 1 --epsilon 1 --plot audit.png
 
@@ -33,8 +33,8 @@ The paper's calibration gives far more privacy than it is asked for:
 
 $ inbounds audit --bounds 0:1 --sensitivity 1 --epsilon 1 --method paper
 
-Any function of one value, of another library or your own. Does the noise of
-Python's random.gauss (sigma 1) hide a change of 1 as well as this claims?
+Any function of one value, from another library or your own. Does the noise of
+Python's random.gauss (sigma 1) hide a change of 1 as well as is claimed here?
 
 $ inbounds audit --bounds 0:1 --sensitivity 1 --epsilon 4.5 --delta 1e-5 \
   --function random:gauss --releases 2e4
@@ -50,34 +50,34 @@ def audit(
     norm: arguments.Norm = None,
     mechanism: Annotated[
         arguments.MechanismName | None,
-        typer.Option("--mechanism", help="Which noise; bounded-gaussian by default."),
+        typer.Option("--mechanism", help="The mechanism; bounded-gaussian by default."),
     ] = None,
-    method: arguments.Method = None,
+    method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
     step: arguments.Steps = None,
     function: Annotated[
         str | None,
         typer.Option(
             metavar="MODULE:NAME",
-            help="Audit this function of one value instead, which is imported and called for every "
-            "answer; or an object with release(values), which is called with arrays.",
+            help="Audit this function of one value instead; it is called for every output. An "
+            "object with a method release(values) is called with arrays.",
         ),
     ] = None,
     releases: Annotated[
-        float, typer.Option(metavar="NUMBER", help="How many answers to draw, as in 1e7.")
+        float, typer.Option(metavar="NUMBER", help="How many outputs to draw, as in 1e7.")
     ] = 1e6,
     confidence: Annotated[
-        float, typer.Option(help="Chance, at least, that the lower bound on epsilon is true.")
+        float, typer.Option(help="The bound on epsilon holds with at least this probability.")
     ] = 0.999,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
 ) -> None:
     """Draw releases at the worst values and bound epsilon from below by counting them.
 
-    The exit code is 0 if the claimed epsilon was not refuted and 3 if it was; 1 and 2 mean that
-    nothing was found out: 1 that the audit failed, 2 that the options make no sense.
-    A true claim is refuted with probability 1 - [bold]--confidence[/bold] at most. That a claim
-    was not refuted is no proof of it: see the certificate.
+    The exit code is 0 if the claimed epsilon was not refuted, and 3 if it was. An exit code of 1
+    (the audit failed) or 2 (the options make no sense) says nothing about the claim.
+    A true claim is refuted with probability 1 - [bold]--confidence[/bold] at most. A claim that was
+    not refuted is not proved: for a proof, see [bold]inbounds calibrate --certificate[/bold].
     """
     from inbounds.auditing import audit as auditing  # noqa: PLC0415 - help must be quick
 
@@ -109,7 +109,7 @@ def audit(
         )
     else:
         options = {"mechanism": mechanism, "method": method, "scaling": scaling, "step": step}
-        for name in (name for name, given in options.items() if given is not None):
+        for name in (name for name, value in options.items() if value is not None):
             raise UsageError(f"--{name} must not be given with --function.")
         result = _tested(function, test)
     try:
@@ -119,7 +119,7 @@ def audit(
 
 
 def load(name: str) -> Any:
-    """Import what ``MODULE:NAME`` speaks of, also from the current directory.
+    """Import what ``MODULE:NAME`` names, even from the current directory.
 
     Examples
     --------
@@ -131,17 +131,17 @@ def load(name: str) -> Any:
         raise UsageError(f"--function must be MODULE:NAME, got {name!r}.")
     if "" not in sys.path:
         sys.path.insert(0, "")
-    found: Any = importlib.import_module(module)
+    member: Any = importlib.import_module(module)
     for part in path.split("."):
         try:
-            found = getattr(found, part)
+            member = getattr(member, part)
         except AttributeError:
             raise UsageError(f"--function: {module} has no {path!r}.") from None
-    return found
+    return member
 
 
 def _tested(function: str, test: Callable[[Any], Audit]) -> Audit:
-    """Load and test foreign code; however it ends, only a result is a verdict."""
+    """Load and audit foreign code. However it ends, only a result is a verdict."""
     loaded = False
     try:
         subject = load(function)
@@ -150,11 +150,11 @@ def _tested(function: str, test: Callable[[Any], Audit]) -> Audit:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the code of a SystemExit would be a verdict
-        raise _looked_at(error, function, loaded=loaded) from None
+        raise _explained(error, function, loaded=loaded) from None
 
 
-def _looked_at(error: BaseException, function: str, *, loaded: bool) -> Exception:
-    """Return what to say of an error. To look at a foreign one may run foreign code again."""
+def _explained(error: BaseException, function: str, *, loaded: bool) -> Exception:
+    """Return the error to report. Looking at a foreign error may run foreign code again."""
     try:
         if isinstance(error, ModuleNotFoundError) and error.name and not loaded:
             return error
@@ -164,7 +164,7 @@ def _looked_at(error: BaseException, function: str, *, loaded: bool) -> Exceptio
 
 
 def _failure(error: BaseException, function: str) -> Exception:
-    """Return our error as it is, and of a foreign one its type and its place."""
+    """Return our own error unchanged, and only the type and the place of a foreign one."""
     from inbounds.auditing.subject import OutputError  # noqa: PLC0415 - help must be quick
 
     nothing = f"Nothing was found out about {function}."
@@ -179,10 +179,10 @@ def _failure(error: BaseException, function: str) -> Exception:
             return UsageError(error.said_of("--function") + hint)
         return error
     module = getattr(sys.modules.get(function.partition(":")[0]), "__file__", None)
-    own = [frame for frame in foreign if frame.filename == module]
+    in_module = [frame for frame in foreign if frame.filename == module]
     place = ""
-    if own or foreign:
-        last = (own or foreign)[-1]
+    if in_module or foreign:
+        last = (in_module or foreign)[-1]
         place = f" ({Path(last.filename).name}, line {last.lineno})"
     return InputError(f"--function raised {type(error).__name__}{place}. {nothing}")
 

@@ -1,4 +1,4 @@
-"""``inbounds calibrate``: how much noise a guarantee needs, and how good the answers are."""
+"""``inbounds calibrate``: the noise that a guarantee needs, and the error of the outputs."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
     from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
 
-_SHOWN = 6  # coordinates of many
-_CHECKED = 1000  # kinds of coordinates whose proof is checked again unasked, in about a second
+_SHOWN = 6  # coordinates that are shown, at most
+_CHECKED = 1000  # rows of a proof that is checked again unasked, in about a second
 
 EXAMPLES = r"""
 [bold]Examples[/bold]
 
-An age in 0 to 120 that one person moves by 2.5 at most, pure epsilon 1:
+A mean age from 0 to 120 that one person changes by at most 2.5, pure epsilon 1:
 
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
 
-The same with whichever mechanism has the least error:
+The same with the mechanism that has the lowest error:
 
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1 \
   --mechanism best
 
-Two numbers released together, one bound on the change of each:
+Two numbers released together, with a bound on the change of each:
 
 $ inbounds calibrate --bounds 0:10 --bounds 1:9 \
   --sensitivity 4 --sensitivity 2 --epsilon 1
 
-With a delta, as JSON; and with the proof and a picture in files:
+With a delta, as JSON; then with a figure and the proof in files:
 
 $ inbounds calibrate --bounds=-5:5 --sensitivity 1e-1 --epsilon 1 \
   --delta 1e-6 --json
 
 $ inbounds calibrate --bounds 0:1 --sensitivity 1 --epsilon 2 \
-  --plot law.svg --certificate proof.json
+  --plot distribution.svg --certificate proof.json
 """
 
 
@@ -56,7 +56,7 @@ def calibrate(
     rho: arguments.Rho = None,
     norm: arguments.Norm = None,
     mechanism: arguments.MechanismOption = "bounded-gaussian",
-    method: arguments.Method = None,
+    method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
     step: arguments.Steps = None,
     json: arguments.Json = False,
@@ -65,11 +65,11 @@ def calibrate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the proof of the pure epsilon to a JSON file. It is always checked again.",
+            help="Write the proof of the pure epsilon to a JSON file, after checking it again.",
         ),
     ] = None,
 ) -> None:
-    """Find the noise that gives a guarantee, certify its pure epsilon, and say how it errs."""
+    """Find the noise that a guarantee needs, certify its pure epsilon, and show its error."""
     guarantee = arguments.read_guarantee(epsilon, delta, rho)
     built = arguments.build(
         arguments.read_box(bounds, step),
@@ -80,7 +80,7 @@ def calibrate(
         scaling=scaling,
     )
     most_rows = _CHECKED if certificate is None else None
-    proof = prove(built, most_rows=most_rows)
+    proof = checked_certificate(built, most_rows=most_rows)
     if certificate is not None:
         if proof is None:
             raise UsageError(f"--certificate must not be given with --mechanism {mechanism}.")
@@ -97,17 +97,19 @@ def calibrate(
         output.show(_table(built, facts))
 
 
-def prove(mechanism: Mechanism, *, most_rows: int | None = None) -> Certificate | None:
-    """Return a proof of the pure epsilon that has been checked again, None where there is none.
+def checked_certificate(
+    mechanism: Mechanism, *, most_rows: int | None = None
+) -> Certificate | None:
+    """Return the certificate of the pure epsilon, checked again; None if a mechanism has none.
 
-    One of more than `most_rows` rows is not checked again, which takes milliseconds a row.
+    Checking takes milliseconds per row, and is left out if there are more than `most_rows` rows.
 
     Examples
     --------
     >>> import inbounds as ib
-    >>> prove(ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.5)).epsilon
+    >>> checked_certificate(ib.BoundedGaussian(ib.Box(0, 1), 0.1, sigma=0.5)).epsilon
     0.25...
-    >>> prove(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)) is None
+    >>> checked_certificate(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)) is None
     True
     """
     certify = getattr(mechanism, "certificate", None)
@@ -130,9 +132,9 @@ def describe(
     *,
     most_rows: int | None = None,
 ) -> dict[str, Any]:
-    """Return everything the command has to say, under the names that JSON shows.
+    """Return what the command reports, under the names that JSON shows.
 
-    `proof` is what `prove` returned, with the same `most_rows`.
+    `proof` is what `checked_certificate` returned, with the same `most_rows`.
 
     Examples
     --------
@@ -143,14 +145,14 @@ def describe(
     """
     import numpy as np  # noqa: PLC0415 - help must be quick
 
-    from inbounds.analysis.error import Error  # noqa: PLC0415 - as above
+    from inbounds.analysis.error import ErrorSummary  # noqa: PLC0415 - as above
 
     box = mechanism.domain
-    lower, upper = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+    bounds = zip(np.atleast_1d(box.lower).tolist(), np.atleast_1d(box.upper).tolist(), strict=True)
     middle = box.lower + (box.upper - np.asarray(box.lower)) / 2
     low, high = mechanism.output_interval(middle, 0.95)
     facts: dict[str, Any] = {
-        "bounds": list(zip(lower.tolist(), upper.tolist(), strict=True)),
+        "bounds": list(bounds),
         "step": box.step,
         "sensitivity": repr(mechanism.sensitivity),
         "requested": guarantee.stated(),
@@ -158,9 +160,9 @@ def describe(
         "pure_epsilon": mechanism.epsilon,
     }
     if guarantee.delta:
-        found, asked = mechanism.epsilon_at(guarantee.delta), guarantee.epsilon or 0.0
-        kept = mechanism.delta(asked) <= guarantee.delta  # the search stops at a relative 1e-6
-        facts["epsilon_at_delta"] = min(found, asked) if kept else found
+        upper, requested = mechanism.epsilon_at(guarantee.delta), guarantee.epsilon or 0.0
+        kept = mechanism.delta(requested) <= guarantee.delta  # the search stops at a relative 1e-6
+        facts["epsilon_at_delta"] = min(upper, requested) if kept else upper
     if guarantee.rho is not None:
         facts["rho"] = mechanism.rho
     certified = proof and {
@@ -168,7 +170,7 @@ def describe(
         "precision": proof.precision,
         "checked": _is_short(proof, most_rows),
     }
-    error, baseline = Error.of(mechanism), Error.of_middle(box)
+    error, baseline = ErrorSummary.of(mechanism), ErrorSummary.of_middle(box)
     return facts | {
         "error": {key: value for key, value in asdict(error).items() if value is not None},
         "middle_of_the_box_rmse": baseline.average_rmse,
@@ -179,21 +181,22 @@ def describe(
 
 
 def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
-    asked = ", ".join(f"{key} = {value:g}" for key, value in facts["requested"].items())
+    from inbounds.guarantee import Amount  # noqa: PLC0415 - help must be quick
+
     labels = {"pure_epsilon": "true ε (pure)", "epsilon_at_delta": "true ε at δ", "rho": "true ρ"}
     error, span = facts["error"], facts["interval_95_at_middle"]
     ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
     text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
     text += ", …" * (mechanism.domain.dimension > _SHOWN)
-    useful = "whatever the data"
+    baseline = f"RMSE {facts['middle_of_the_box_rmse']:.6g} if it is always published"
     if not facts["beats_the_middle"]:
-        useful += ": less than this mechanism has, at no cost of privacy"
+        baseline += ": lower than this mechanism's, at no cost of privacy"
     rows = [
-        ("asked for", f"{asked}, sensitivity {facts['sensitivity']}"),
+        ("asked for", f"{Amount(**facts['requested']):g}, sensitivity {facts['sensitivity']}"),
         (f"{mechanism.noise.scale_name} (scale)", _number(facts["scale"])),
         *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
         ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
-        ("middle of the box", f"RMSE {facts['middle_of_the_box_rmse']:.6g}, {useful}"),
+        ("middle of the box", baseline),
         ("bias", f"{error['worst_bias']:.6g} at worst"),
         ("outputs at a bound", f"{error['bound_mass']:.1%} at worst"),
         ("95 % of outputs", f"{text}, for a value of {_number(span['value'])}"),
@@ -203,7 +206,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
 
 
 def _certified(facts: dict[str, Any]) -> tuple[str, str]:
-    """Say what is proved: the pure epsilon, whatever was asked for."""
+    """Return a row about the proof, which is always of the pure epsilon."""
     proof, asked = facts["certificate"], facts["requested"]
     if proof is None:
         return "certificate", "none for this mechanism"
@@ -221,5 +224,5 @@ def _flat(numbers: Any) -> list[float]:
 
 
 def _number(numbers: Any) -> str:
-    many = getattr(numbers, "size", 1) > _SHOWN
-    return ", ".join(f"{number:.6g}" for number in _flat(numbers)) + (", …" if many else "")
+    more = getattr(numbers, "size", 1) > _SHOWN
+    return ", ".join(f"{number:.6g}" for number in _flat(numbers)) + (", …" if more else "")

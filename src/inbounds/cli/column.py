@@ -1,4 +1,4 @@
-"""What ``--column`` says of a table's columns, and what a row of them costs."""
+"""The columns that ``--column`` describes, and what a row of them costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from inbounds import __version__, _json
 from inbounds.cli import arguments
-from inbounds.cli.calibrate import prove
+from inbounds.cli.calibrate import checked_certificate
 from inbounds.cli.failure import UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
-_ROUNDING = 1 - 2.0**-40  # so that equal shares never add up to more than the whole
-_DELIMITERS = ";\t|"  # that a header of a single name may hold by mistake
+_ROUNDING = 1 - 2.0**-40  # so that equal parts never add up to more than the whole
 _FORM = "NAME=LOW:HIGH[:STEP][@EPSILON], as in age=0:120:1@0.5"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What was asked for a column; its epsilon is None if it takes an equal share."""
+class ColumnOption:
+    """One ``--column``; its epsilon is None if it takes an equal part of the row's."""
 
     name: str
     lower: float
@@ -38,62 +37,64 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column, what was asked for it, and the mechanism that gives this."""
+class CalibratedColumn:
+    """A column, the guarantee requested for it, and the mechanism that gives this guarantee."""
 
     name: str
     guarantee: Guarantee
     mechanism: Mechanism
 
 
-def read_column(text: str) -> Request:
-    """Return what one ``--column`` speaks of.
+def read_column(text: str) -> ColumnOption:
+    """Return what one ``--column`` states.
 
     Examples
     --------
     >>> read_column("age=0:120:1@0.5")
-    Request(name='age', lower=0.0, upper=120.0, step=1.0, epsilon=0.5)
+    ColumnOption(name='age', lower=0.0, upper=120.0, step=1.0, epsilon=0.5)
     >>> read_column("a=b=-5:5").name
     'a=b'
     """
     name, equals, rest = text.rpartition("=")
-    bounds, at, own = rest.partition("@")
+    bounds, at, epsilon_text = rest.partition("@")
     try:
         numbers = [_json.typed(part) for part in bounds.split(":")]
         lower, upper = numbers[:2]
         (step,) = numbers[2:] or (None,)
-        epsilon = _json.typed(own) if at else None
+        epsilon = _json.typed(epsilon_text) if at else None
     except ValueError:
         raise UsageError(f"--column must be {_FORM}, got {text!r}.") from None
     if not equals:
         raise UsageError(f"--column must be {_FORM}, got {text!r}.")
-    return Request(name, lower, upper, step, epsilon)
+    return ColumnOption(name, lower, upper, step, epsilon)
 
 
-def shares(own: list[float | None], epsilon: float | None) -> list[float]:
-    """Return the epsilon of each column: its own, or an equal share of what these leave of a row's.
+def divided_epsilon(own: list[float | None], epsilon: float | None) -> list[float]:
+    """Return the epsilon of each column: its own, or an equal part of what is left of the row's.
 
     Examples
     --------
-    >>> [round(share, 9) for share in shares([0.25, None, None], 1.0)]
+    >>> [round(part, 9) for part in divided_epsilon([0.25, None, None], 1.0)]
     [0.25, 0.375, 0.375]
     """
-    stated = math.fsum(one for one in own if one is not None)
+    stated = math.fsum(part for part in own if part is not None)
     sharing = own.count(None)
     if epsilon is None:
         if sharing:
-            raise UsageError("--epsilon must be given, or each --column have its own, as in @0.5.")
+            raise UsageError(
+                "--epsilon must be given, unless each --column has its own, as in @0.5."
+            )
         rest = 0.0
     else:
         if stated > epsilon * (1 + _TOLERANCE) or (sharing and stated >= epsilon):
             raise UsageError(
                 f"--epsilon is for all columns of a row together: it must be "
-                f"{'more than' if sharing else 'at least'} what columns have of their own, "
+                f"{'more than' if sharing else 'at least'} the sum of the columns' own epsilons, "
                 f"{stated:g}, got {epsilon:g}."
             )
         rest = epsilon - stated
-    share = rest if sharing <= 1 else rest / sharing
-    return [share * _rounding(own) if one is None else one for one in own]
+    equal = rest if sharing <= 1 else rest / sharing
+    return [equal * _rounding(own) if part is None else part for part in own]
 
 
 def _rounding(parts: list[Any]) -> float:
@@ -102,7 +103,7 @@ def _rounding(parts: list[Any]) -> float:
 
 def calibrated(
     texts: list[str], epsilon: float | None, delta: float | None, mechanism: str
-) -> list[Column]:
+) -> list[CalibratedColumn]:
     """Return the columns, each with a mechanism that hides any change of its value.
 
     Examples
@@ -116,26 +117,27 @@ def calibrated(
 
     epsilon = None if epsilon is None else check_epsilon(epsilon)
     delta = None if delta is None else check_delta(delta)
-    asked = [read_column(text) for text in texts]
-    each = None if delta is None else delta / len(asked) * _rounding(asked)
-    found: dict[str, Column] = {}
-    for one, share in zip(asked, shares([one.epsilon for one in asked], epsilon), strict=True):
-        if one.name in found:
-            raise UsageError(f"--column {one.name!r} must be given once.")
+    options = [read_column(text) for text in texts]
+    epsilons = divided_epsilon([option.epsilon for option in options], epsilon)
+    column_delta = None if delta is None else delta / len(options) * _rounding(options)
+    columns: dict[str, CalibratedColumn] = {}
+    for option, column_epsilon in zip(options, epsilons, strict=True):
+        if option.name in columns:
+            raise UsageError(f"--column {option.name!r} must be given once.")
         try:
-            guarantee = arguments.read_guarantee(share, each)
-            box = Box(one.lower, one.upper, step=one.step)
+            guarantee = arguments.read_guarantee(column_epsilon, column_delta)
+            box = Box(option.lower, option.upper, step=option.step)
             change = L2(float(box.widths[0]))
             built = arguments.build(box, change, guarantee, mechanism=mechanism)
         except (ArgumentError, ArgumentTypeError) as error:
-            reason = error.sentence  # hints speak of Python
-            raise UsageError(f"--column {one.name!r}: {reason}") from None
-        found[one.name] = Column(one.name, guarantee, built)
-    return list(found.values())
+            reason = error.sentence  # hints are about Python code
+            raise UsageError(f"--column {option.name!r}: {reason}") from None
+        columns[option.name] = CalibratedColumn(option.name, guarantee, built)
+    return list(columns.values())
 
 
-def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
-    """Return the guarantee of every row, as the file beside the output tells it.
+def describe(columns: list[CalibratedColumn], nulls: str) -> dict[str, Any]:
+    """Return the guarantee of every row, as it is written to the file beside the output.
 
     Examples
     --------
@@ -146,9 +148,9 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
     """
     from inbounds.frames.local.privatize import row_guarantee  # noqa: PLC0415 - help must be quick
 
-    row = row_guarantee({one.name: one.mechanism for one in columns})
+    row = row_guarantee({column.name: column.mechanism for column in columns})
     requested = {
-        name: math.fsum(one.guarantee.stated()[name] for one in columns)
+        name: math.fsum(column.guarantee.stated()[name] for column in columns)
         for name in columns[0].guarantee.stated()
     }
     allowed = "factor exp(epsilon)"
@@ -167,49 +169,31 @@ def describe(columns: list[Column], nulls: str) -> dict[str, Any]:
             "rho": row.rho,
             "mu": row.gdp,
         },
-        "columns": [_facts(one) for one in columns],
+        "columns": [_facts(column) for column in columns],
         "nulls": nulls,
     }
 
 
-def check_name(name: str, names: list[str]) -> None:
-    """Refuse a column that INPUT does not have exactly once.
-
-    Examples
-    --------
-    >>> check_name("age", ["age", "town"])
-    """
-    count = names.count(name)
-    if count == 1:
-        return
-    found = f"{count} of them" if count else "none of that name"
-    text = f"--column {name!r} must be a column of INPUT, exactly once, got {found}."
-    for delimiter in _DELIMITERS if len(names) == 1 else ():
-        if delimiter in names[0]:
-            text += f" Hint: the header seems to be separated by {delimiter!r}, so --delimiter."
-            break
-    raise UsageError(text)
-
-
-def warn_of_order(columns: list[Column], sorted_by: Collection[str]) -> None:
-    """Say on standard error which private columns the file says its rows are sorted by.
+def warn_of_order(columns: list[CalibratedColumn], sorted_by: Collection[str]) -> None:
+    """Warn about private columns that, according to the file, its rows are sorted by.
 
     Examples
     --------
     >>> warn_of_order([], ["age"])
     """
-    for one in columns:
-        if one.name in sorted_by:
+    for column in columns:
+        if column.name in sorted_by:
             typer.echo(
-                f"Warning: rows are sorted by the private column {one.name!r}, says the file: the "
-                "place of a row tells its value. Hint: --shuffle.",
+                f"Warning: the file says that its rows are sorted by the private column "
+                f"{column.name!r}, so that the place of a row reveals its value. "
+                "Hint: use --shuffle.",
                 err=True,
             )
 
 
-def _facts(column: Column) -> dict[str, Any]:
+def _facts(column: CalibratedColumn) -> dict[str, Any]:
     mechanism = column.mechanism
-    proof = prove(mechanism)
+    proof = checked_certificate(mechanism)
     return {
         "name": column.name,
         "mechanism": type(mechanism).__name__,

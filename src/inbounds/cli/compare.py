@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 EXAMPLES = r"""
 [bold]Examples[/bold]
 
-Which mechanism has the least error for ages that one person can change at will?
+Which mechanism has the lowest error for an age that may change to any other?
 
 $ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
 
-The same ages, one from each of 100,000 people, whose mean is of interest:
+The same for the mean of the ages that 100,000 people release, one each:
 
 $ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1 --people 100000
 
-Two outputs together, with a delta; as rows for a spreadsheet:
+Two outputs together, with a delta; then as rows for a spreadsheet:
 
 $ inbounds compare --bounds 0:10 --bounds 1:9 \
   --sensitivity 4 --sensitivity 2 --epsilon 1 --delta 1e-6
@@ -47,14 +47,14 @@ def compare(
         int | None,
         typer.Option(
             help="Local privacy: this many people release one value each. Rank by the error of "
-            "their mean, read back from the outputs."
+            "their mean, as estimated from the outputs."
         ),
     ] = None,
     json: arguments.Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV.")] = False,
     plot: arguments.Plot = None,
 ) -> None:
-    """Calibrate every mechanism to the same guarantee and say which one has the least error."""
+    """Calibrate every mechanism to the same guarantee and rank them by error."""
     if json and as_csv:
         raise UsageError("--csv must not be given with --json.")
     from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
@@ -90,7 +90,7 @@ def compare(
 
 
 def _write_rows(result: Comparison) -> None:
-    rows = [output.plain(row) for row in result.rows()]
+    rows = [output.jsonable(row) for row in result.rows()]
     table = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
     table.writeheader()
     for row in rows:
@@ -98,4 +98,4 @@ def _write_rows(result: Comparison) -> None:
         table.writerow(
             row | {"scale": " ".join(map(repr, scale))} if isinstance(scale, list) else row
         )
-    sys.stdout.flush()  # a full disk is noticed while it can be said
+    sys.stdout.flush()  # so that a full disk can still be reported

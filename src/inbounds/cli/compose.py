@@ -25,14 +25,14 @@ A hundred ages, each with the bounded Gaussian at pure epsilon 0.1:
 $ inbounds compose --delta 1e-6 \
   --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100"
 
-Beside them a joint release of two answers, and one by someone else, who told only its epsilon:
+With a joint release of two numbers, and a release of which only the epsilon is known:
 
 $ inbounds compose --delta 1e-6 \
   --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100" \
   --release "bounds=0:10,1:9 sensitivity=4,2 epsilon=0.5" \
   --release "epsilon=0.2"
 
-One kind of release can be written as options, and drawn:
+A single kind of release can be written as options, and drawn:
 
 $ inbounds compose --delta 1e-6 --bounds 0:120 --sensitivity 2.5 \
   --epsilon 0.1 --times 100 --plot cost.svg
@@ -48,30 +48,30 @@ _NEEDED = (
     *((key, "bounds") for key in ("sensitivity", "norm", "mechanism")),
     ("bounds", "sensitivity"),
 )
-_DIGITS = 15  # of times: a double counts that far
+_DIGITS = 15  # of times: a double counts exactly that far
 
 
 def compose(
     *,
     delta: Annotated[
-        float, arguments.number_option(help="Say what everything costs at this delta; may be 0.")
+        float, arguments.number_option(help="State the total cost at this delta; may be 0.")
     ],
     release: Annotated[
         list[str] | None,
         typer.Option(
             metavar='"KEY=VALUE ..."',
-            help=f"One kind of release: any of {', '.join(_KEYS)}, as in the options; commas "
-            "between coordinates. Without bounds only its privacy is known. Repeat it.",
+            help=f"One kind of release: any of {', '.join(_KEYS)}, as in the options, with commas "
+            "between coordinates. Without bounds, only its privacy counts. Repeat it.",
         ),
     ] = None,
     bounds: Annotated[
         list[str] | None,
-        typer.Option(metavar="LOW:HIGH", help="Range of the answer; repeat it per coordinate."),
+        typer.Option(metavar="LOW:HIGH", help="Range of the output; repeat it per coordinate."),
     ] = None,
     sensitivity: Annotated[
         list[float] | None,
         arguments.number_option(
-            help="How much one neighbour may change the value; repeat it likewise."
+            help="The most that one neighbour can change the value; repeat it likewise."
         ),
     ] = None,
     norm: arguments.Norm = None,
@@ -83,16 +83,16 @@ def compose(
         arguments.number_option(help="Zero-concentrated privacy of each, in place of --epsilon."),
     ] = None,
     mechanism: Annotated[
-        arguments.MechanismName | None, typer.Option(help="Which noise; the bounded Gaussian.")
+        arguments.MechanismName | None, typer.Option(help="Bounded Gaussian by default.")
     ] = None,
     times: Annotated[
-        int | None, typer.Option(help="How many such releases there are; 1 by default.")
+        int | None, typer.Option(help="The number of these releases; 1 by default.")
     ] = None,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
 ) -> None:
-    """Add up what releases on the same data cost, by every bound known, and name the best."""
-    given: dict[str, Any] = {
+    """Add up what releases about the same data cost, by every known bound, and name the best."""
+    options: dict[str, Any] = {
         "bounds": ",".join(bounds or []),
         "sensitivity": ",".join(map(repr, sensitivity or [])),
         "norm": norm,
@@ -101,14 +101,14 @@ def compose(
         "mechanism": mechanism,
         "times": times,
     }
-    fields = {key: str(value) for key, value in given.items() if value not in (None, "")}
+    fields = {key: str(value) for key, value in options.items() if value not in (None, "")}
     releases = [read(text) for text in release or []]
-    if mechanism == "clamped-gaussian":  # --delta is that of everything together
-        raise UsageError(f"--mechanism {mechanism} must be in --release, with a delta= of its own.")
+    if mechanism == "clamped-gaussian":  # --delta is for all releases together
+        raise UsageError(f"--mechanism {mechanism} must be in --release, with its own delta=.")
     if fields:
         releases.insert(0, _built(fields))
     if not releases:
-        raise typer.BadParameter("give at least one.", param_hint="--release")
+        raise typer.BadParameter("at least one must be given.", param_hint="--release")
     from inbounds.accounting import composition  # noqa: PLC0415 - help must be quick
 
     together = composition.compose(releases)
@@ -117,12 +117,12 @@ def compose(
         output.show_json(facts)
     else:
         output.show(_table(facts))
-    if plot is not None:  # last: what cannot be drawn is still told
+    if plot is not None:  # last: what cannot be drawn is still printed
         _draw(releases, delta, plot)
 
 
 def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
-    """Return what one ``--release`` speaks of, and how many times.
+    """Return the release that one ``--release`` describes, and how many of them there are.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
     for word in text.split():
         key, equals, value = word.partition("=")
         if key not in _KEYS or not equals or not value or key in fields:
-            message = f"must be KEY=VALUE, each of {', '.join(_KEYS)} once, got {word!r}."
+            message = f"must be KEY=VALUE, each of {', '.join(_KEYS)} at most once, got {word!r}."
             raise typer.BadParameter(message, param_hint="--release")
         fields[key] = value
     try:
@@ -165,13 +165,13 @@ def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
 
 
 def _check_together(fields: dict[str, str]) -> None:
-    """Refuse keys that lack others, and names that nothing has."""
+    """Refuse keys without those that they need, and unknown names."""
     for key, needed in _NEEDED:
         if key in fields and needed not in fields:
-            raise typer.BadParameter(f"needs {needed} beside {key}.", param_hint="--release")
+            raise typer.BadParameter(f"{key} needs {needed} beside it.", param_hint="--release")
     for key, names in (("mechanism", arguments.MechanismName), ("norm", arguments.NormName)):
         if key in fields and fields[key] not in get_args(names):
-            raise typer.BadParameter(f"knows no {key} {fields[key]!r}.", param_hint="--release")
+            raise typer.BadParameter(f"there is no {key} {fields[key]!r}.", param_hint="--release")
 
 
 def _number(key: str, text: str | None) -> float | None:
@@ -190,7 +190,7 @@ def _whole(text: str) -> int:
 
 
 def describe(together: Composition, delta: float) -> dict[str, Any]:
-    """Return everything the command has to say, under the names that JSON shows.
+    """Return what the command reports, under the names that JSON shows.
 
     Examples
     --------
@@ -233,9 +233,9 @@ def _table(facts: dict[str, Any]) -> Table:
 def _draw(releases: list[Any], delta: float, plot: Any) -> None:
     from inbounds.plots.privacy import composition_figure  # noqa: PLC0415 - optional
 
-    (what, times), *others = releases
-    if others or not hasattr(what, "domain"):
-        message = "draws one kind of release, with its bounds."
+    (first, times), *others = releases
+    if others or not hasattr(first, "domain"):
+        message = "only one kind of release can be drawn, and only with its bounds."
         raise typer.BadParameter(message, param_hint="--plot")
     counts = sorted({round(times ** (k / 8)) for k in range(9)})
-    output.save(composition_figure(what, delta=delta, counts=counts), plot)
+    output.save(composition_figure(first, delta=delta, counts=counts), plot)

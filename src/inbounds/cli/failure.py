@@ -1,4 +1,4 @@
-"""Failures as one line on standard error, which never shows a private value."""
+"""Failures, each reported as one line on standard error that never shows a private value."""
 
 import errno
 import traceback
@@ -43,17 +43,17 @@ _CODE = {
 
 
 class UsageError(TyperException):
-    """Options were given that make no sense, alone or together."""
+    """The options make no sense, alone or together."""
 
     exit_code = 2
 
 
 class InputError(Exception):
-    """Data cannot be read. The message says where, and never what is there."""
+    """Data cannot be read. The message says where, but never shows the data."""
 
 
 def exit_code_of(command: Callable[[], Any]) -> int:
-    """Run a command and return its exit code, having said in one line why it failed.
+    """Run a command and return its exit code; if it fails, print why in one line.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def exit_code_of(command: Callable[[], Any]) -> int:
     except Exception as error:
         message, code = _explained(error)
         line = " ".join(message.split())
-        if line:  # there is none where help was shown instead
+        if line:  # it is empty if help was shown instead
             typer.echo(f"Error: {line}", err=True)
         return code
     return result if isinstance(result, int) else 0
@@ -74,26 +74,26 @@ def exit_code_of(command: Callable[[], Any]) -> int:
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Say each of our warnings in one line on standard error, and once."""
-    said = set[str]()
+    """Print each of our warnings once, in one line on standard error."""
+    printed = set[str]()
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        def warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if not isinstance(message, WeakGuaranteeWarning):
                 show(message, category, *where, **more)
-            elif str(message) not in said:
-                said.add(str(message))
+            elif str(message) not in printed:
+                printed.add(str(message))
                 option = "--" if message.argument else ""
                 typer.echo(f"Warning: {option}{message}", err=True)
 
         warnings.simplefilter("always", WeakGuaranteeWarning)
-        warnings.showwarning = say
+        warnings.showwarning = warn
         yield
 
 
 def _explained(error: Exception) -> tuple[str, int]:
-    """Return the message and the exit code of whatever was raised."""
+    """Return the message and the exit code for an error."""
     match error:
         case TyperException():
             return error.format_message(), error.exit_code
@@ -109,20 +109,20 @@ def _explained(error: Exception) -> tuple[str, int]:
 
 
 def _of_system(error: OSError) -> str:
-    full = "standard output" if error.errno == errno.ENOSPC else None  # files are named
+    full = "standard output" if error.errno == errno.ENOSPC else None  # files have names
     where = f"{error.filename or full}: " if error.filename or full else ""
     return f"{where}{error.strerror or type(error).__name__}."
 
 
 def _unexpected(error: Exception) -> str:
-    """Say where it happened and no more: the message may hold a value."""
+    """Name only the type and the place: the message may hold a private value."""
     *_, last = traceback.extract_tb(error.__traceback__)
     place = f"{Path(last.filename).name}, line {last.lineno}"
     return f"unexpected {type(error).__name__} in {place}. Please report this."
 
 
 def in_options(error: ArgumentError | ArgumentTypeError) -> str:
-    """Say an error of the library in terms of the options, on one line.
+    """Return an error's message with options in place of the library's arguments.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def in_options(error: ArgumentError | ArgumentTypeError) -> str:
     '--bounds: upper must be above lower, got lower=5, upper=1.'
     """
     argument, hint = error.argument or "", error.hint
-    said = error.said_of(_SUBJECTS.get(argument, argument))
+    sentence = error.said_of(_SUBJECTS.get(argument, argument))
     if isinstance(hint, Hint):
         hint = hint.written(lambda code: _CODE.get(code, code))
-    return f"{said} Hint: {hint}" if hint else said
+    return f"{sentence} Hint: {hint}" if hint else sentence

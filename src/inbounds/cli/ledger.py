@@ -25,15 +25,15 @@ Place = Annotated[
         "--ledger",
         metavar="FILE|URL",
         envvar="INBOUNDS_LEDGER",
-        help="Where the ledger is. A URL with a password is safer in the environment.",
+        help="The ledger's file or URL. A URL with a password is safer in the environment.",
     ),
 ]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
-Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon, pure without --delta.")]
+Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon; pure without --delta.")]
 Delta = Annotated[float | None, arguments.number_option(help="Delta that goes with --epsilon.")]
 _NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
 Rho = Annotated[
-    float | None, arguments.number_option(help="Zero-concentrated, in place of --epsilon.")
+    float | None, arguments.number_option(help="Zero-concentrated privacy, in place of --epsilon.")
 ]
 
 
@@ -53,11 +53,11 @@ def open_(
     rho: Rho = None,
     unit: arguments.UnitOption = None,
     exist_ok: Annotated[
-        bool, typer.Option("--exist-ok", help="Accept a dataset that has this very budget.")
+        bool, typer.Option("--exist-ok", help="Accept a dataset that has exactly this budget.")
     ] = False,
     json: arguments.Json = False,
 ) -> None:
-    """Give a dataset its budget, which nobody can change later."""
+    """Give a dataset its budget, which cannot be changed later."""
     opened = _ledger(ledger)
     stated = arguments.read_unit(unit)
     opened.open(dataset, epsilon=epsilon, delta=delta, rho=rho, unit=stated, exist_ok=exist_ok)
@@ -93,7 +93,7 @@ def show(
     epilog="[bold]Examples[/bold]\n\n$ inbounds ledger history survey-2026 --ledger budget.db",
 )
 def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) -> None:
-    """List every charge, and what all had cost by then."""
+    """List every charge, with the total cost up to it."""
     records = _ledger(ledger).records(dataset)
     if json:
         output.show_json(records)
@@ -115,7 +115,7 @@ def spend(
     delta: Delta = None,
     rho: Rho = None,
     unit: arguments.UnitOption = None,
-    label: Annotated[str, typer.Option(help="What it was for; must not be private.")] = "",
+    label: Annotated[str, typer.Option(help="What it is for; must not be private.")] = "",
     json: arguments.Json = False,
 ) -> None:
     """Charge for something that was released elsewhere."""
@@ -137,7 +137,7 @@ def verify(
     ledger: Place,
     expected_head: Annotated[
         str | None,
-        typer.Option(metavar="HASH", help="An earlier head, kept elsewhere: nothing was cut off."),
+        typer.Option(metavar="HASH", help="An earlier head that must still be in the ledger."),
     ] = None,
     json: arguments.Json = False,
 ) -> None:
@@ -150,7 +150,7 @@ def verify(
 
 
 def _check_terms(budget: Guarantee, delta: float | None, rho: float | None) -> None:
-    """Refuse a charge that cannot be counted in the terms of the budget."""
+    """Refuse a charge that cannot be counted in the budget's terms."""
     if delta and budget.delta is None:
         refused, instead = "--delta", "--epsilon alone"
     elif rho is not None and budget.is_pure:
@@ -187,9 +187,11 @@ def _tell(ledger: Ledger, dataset: str, json: bool) -> None:
 
 
 def _text(fact: Any) -> str:
-    """Write amounts as options are written: name=number."""
+    """Return a fact as text, and an amount of privacy as name=number."""
     if isinstance(fact, dict):
-        return ", ".join(f"{name}={_text(value)}" for name, value in fact.items())
+        from inbounds.guarantee import Amount  # noqa: PLC0415 - help must be quick
+
+        return f"{Amount(**fact):.6g}"
     if fact is None:
         return "not stated"
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)

@@ -1,4 +1,4 @@
-"""``inbounds privatize``: a copy of a table in which every person's value is a private one."""
+"""``inbounds privatize``: a copy of a table with a private output for every person's value."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import json as json_text
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.column import Column, calibrated, check_name, describe, warn_of_order
+from inbounds.cli.column import CalibratedColumn, calibrated, describe, warn_of_order
 from inbounds.cli.failure import InputError, UsageError, in_options
 from inbounds.cli.progress import bar
-from inbounds.cli.statement import statement, types_told
+from inbounds.cli.source import PIPE, Delimiter, check_columns, opened
+from inbounds.cli.statement import described_types, row_statement
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from inbounds.frames.local.file import Format, Source
-
-_PIPE = Path("-")
 
 EXAMPLES = r"""
 [bold]Examples[/bold]
@@ -32,12 +32,12 @@ Ages and incomes, whole numbers, at epsilon 1 for [bold]both together[/bold] (0.
 $ inbounds privatize people.csv public.csv --epsilon 1 \
   --column age=0:120:1 --column income=0:200000:1
 
-Age at epsilon 0.25, the other columns share what is left of 1:
+Age at epsilon 0.25; the other columns divide the rest of 1 equally:
 
 $ inbounds privatize people.parquet public.parquet --epsilon 1 \
   --column age=0:120:1@0.25 --column income=0:200000 --column rent=0:5000
 
-In a pipe, with a value for those who did not answer:
+In a pipe, with an output even for those who gave no value:
 
 $ inbounds privatize - - --column age=0:120:1@1 --nulls uniform <people.csv >public.csv
 """
@@ -46,7 +46,7 @@ $ inbounds privatize - - --column age=0:120:1@1 --nulls uniform <people.csv >pub
 def privatize(
     *,
     source: Annotated[
-        Path, typer.Argument(metavar="INPUT", help="A table, a row a person; - is a CSV pipe.")
+        Path, typer.Argument(metavar="INPUT", help="A table, one row per person; - is a CSV pipe.")
     ],
     target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The copy; - is a CSV pipe.")],
     column: Annotated[
@@ -54,123 +54,107 @@ def privatize(
         typer.Option(
             metavar="NAME=LOW:HIGH[:STEP][@EPSILON]",
             help="A column of numbers to replace, the range of its values, which must be public, "
-            "the multiples that answers are rounded to, and its own epsilon. Repeat it.",
+            "the step that outputs are rounded to, and its own epsilon. Repeat it.",
         ),
     ],
     epsilon: Annotated[
         float | None,
         arguments.number_option(
-            help="Differential privacy of a whole row: all named columns together. What columns "
-            "have of their own is taken from it; the others share the rest equally."
+            help="Epsilon of a whole row, all named columns together. Columns with their own "
+            "epsilon take it from this one; the others divide the rest equally."
         ),
     ] = None,
     delta: Annotated[
         float | None,
         arguments.number_option(
-            help="Give (epsilon, delta) privacy; of a whole row, shared equally."
+            help="Delta of a whole row, divided equally between the named columns."
         ),
     ] = None,
     mechanism: arguments.MechanismOption = "bounded-gaussian",
     nulls: Annotated[
         Literal["error", "keep", "uniform"],
         typer.Option(
-            help="Where a value is missing: stop; publish that it is missing, which is not "
-            "private; or answer as if it were a number drawn uniformly from the range."
+            help="What to do about a missing value: stop; publish that it is missing, which is "
+            "not private; or treat it as a number drawn uniformly from the range."
         ),
     ] = "error",
     form: Annotated[
         Literal["csv", "parquet", "arrow"] | None,
         typer.Option(
             "--format",
-            help="Of a file whose name does not end in .csv, .parquet, .arrow or .feather.",
+            help="Format of a file whose name does not end in .csv, .parquet, .arrow or .feather.",
         ),
     ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="Between cells of CSV, in INPUT and OUTPUT; a comma if none is given."),
-    ] = None,
+    delimiter: Delimiter = None,
     shuffle: Annotated[
         bool,
         typer.Option(
             "--shuffle",
-            help="Put rows into a random order, as the place of a row may tell its value. Holds "
+            help="Put rows into a random order, as the place of a row may reveal its value. Holds "
             "the whole table in memory.",
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT if it exists.")] = False,
     progress: Annotated[
         bool | None,
-        typer.Option(help="Show rows and rows a second; by default on a screen only."),
+        typer.Option(help="Show rows and rows per second; by default only on a screen."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print what was given, as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the guarantee as JSON.")] = False,
 ) -> None:
-    """Replace every person's value in some columns by a private one (local privacy).
+    """Replace every person's value in some columns by a private output (local privacy).
 
-    [bold]--epsilon is for a whole row[/bold], all named columns together: what it costs a
-    person to be in one row. Columns that are not named, and the number of
-    rows, are passed on as they are: they must not be secret. So is the
-    order of rows, which tells values where the table is sorted by them:
-    [bold]--shuffle[/bold] changes it. Running the
-    command again on the same people is another release and costs as much.
+    [bold]--epsilon is for a whole row[/bold], all named columns together: it is what being in
+    one row costs a person. Columns that are not named, and the number of
+    rows, are published unchanged, so they must not be secret. The same holds
+    for the order of the rows, which reveals values if the table is sorted by
+    them; [bold]--shuffle[/bold] changes it. Running the command again on the
+    same people is another release and costs as much again.
 
-    OUTPUT appears only once it is complete, and beside it the guarantee with
-    its proofs, OUTPUT.privacy.json. Values are never shown. Text that goes
-    from CSV to CSV stays as it is. From CSV to other formats the types of
-    other columns are inferred from the first 65,536 rows: 007 becomes 7,
-    and a time with an offset is written in UTC. Private columns on whole
-    steps become 64-bit integers, others doubles.
+    OUTPUT appears only once it is complete, and beside it a file with the
+    guarantee and its proofs, OUTPUT.privacy.json. Private values are never
+    shown. From CSV to CSV, the text of other columns does not change. From
+    CSV to other formats, their types are inferred from the first 65,536 rows:
+    007 becomes 7, and a time with an offset is written in UTC. Private columns
+    with whole steps become 64-bit integers, others doubles.
     """
-    _check_places(source, target, force=force, json=json)
+    _check_target(target, source=source, force=force, json=json)
     forms = _format(source, form), _format(target, form)
-    between = _delimiter(delimiter, forms)
+    if delimiter is not None and "csv" not in forms:
+        raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is CSV.")
+    delimiter = delimiter or ","
     columns = calibrated(column, epsilon, delta, mechanism)
     facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
     with (
         _explained(source),
-        _opened(source, forms, columns, between) as opened,
+        _opened(source, forms, columns, delimiter) as table,
         _written(target, facts) as file,
     ):
-        facts["types"] = types_told(forms, others=len(opened.schema) > len(columns))
+        facts["types"] = described_types(forms, others=len(table.schema) > len(columns))
         try:
-            _answer(
-                *(opened, columns, file, forms, facts),
-                delimiter=between,
+            _write_private(
+                *(table, columns, file, forms, facts),
+                delimiter=delimiter,
                 shuffle=shuffle,
                 progress=progress,
             )
         except BaseException:
             if facts["rows"] and not _is_held_back(target):
-                typer.echo(f"Stopped early. {statement(facts)}", err=True)
+                typer.echo(f"Stopped early. {row_statement(facts)}", err=True)
             raise
-    typer.echo(statement(facts), err=True)
+    typer.echo(row_statement(facts), err=True)
     if json:
         output.show_json(facts)
 
 
-def _delimiter(given: str | None, forms: tuple[Format, Format]) -> str:
-    from inbounds.frames.local.csv_writer import checked_delimiter  # noqa: PLC0415 - help must be quick
-
-    if given is not None and "csv" not in forms:
-        raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is.")
-    try:
-        return "," if given is None else checked_delimiter("\t" if given == r"\t" else given)
-    except ArgumentError as error:
-        raise UsageError(f"--{error}") from None
-
-
-def _check_places(source: Path, target: Path, *, force: bool, json: bool) -> None:
-    """Refuse to write where something else is, before anything is read."""
-    if target == _PIPE:
+def _check_target(target: Path, *, source: Path, force: bool, json: bool) -> None:
+    """Refuse to write over something else, before anything is read."""
+    if target == PIPE:
         if json:
             raise UsageError("--json must not be given where OUTPUT is standard output.")
-        return
-    if target.is_dir():
+    elif target.is_dir():
         raise UsageError(f"OUTPUT must be a file, got the directory {str(target)!r}.")
-    for path in (target, _beside(target)) if _is_held_back(target) else ():
-        if path.exists() and source != _PIPE and source.exists() and path.samefile(source):
-            raise UsageError(f"OUTPUT must be another file than INPUT, got {str(target)!r}.")
-        if path.exists() and not force:
-            raise UsageError(f"{str(path)!r} exists already. Hint: --force replaces it.")
+    elif _is_held_back(target):
+        output.check_free(target, _beside(target), source=source, force=force, option="OUTPUT")
 
 
 def _beside(target: Path) -> Path:
@@ -178,57 +162,51 @@ def _beside(target: Path) -> Path:
 
 
 def _is_held_back(target: Path) -> bool:
-    return target != _PIPE and output.is_held_back(target)
+    return target != PIPE and output.is_held_back(target)
 
 
 def _format(path: Path, form: str | None) -> Format:
     from inbounds.frames.local.file import format_of  # noqa: PLC0415 - help must be quick
 
-    if path == _PIPE:
+    if path == PIPE:
         return "csv"
     return format_of(path, form)
 
 
 @contextmanager
 def _explained(source: Path) -> Iterator[None]:
-    """Tell errors in the data from options that are used wrongly."""
+    """Report errors in the data as errors of the input, not of the options."""
     try:
         yield
     except (ArgumentError, ArgumentTypeError) as error:
-        name = "standard input" if source == _PIPE else source
+        name = "standard input" if source == PIPE else source
         raise InputError(f"{name}: {in_options(error)}") from None
 
 
 @contextmanager
 def _opened(
-    source: Path, forms: tuple[Format, Format], columns: list[Column], delimiter: str
+    source: Path, forms: tuple[Format, Format], columns: list[CalibratedColumn], delimiter: str
 ) -> Iterator[Source]:
-    """Open INPUT and look for the columns; text that goes from CSV to CSV stays as it is."""
+    """Open INPUT and check its columns; text that goes from CSV to CSV does not change."""
     from inbounds.frames.local import csv_reader, file  # noqa: PLC0415 - help must be quick
 
     names = [column.name for column in columns]
-
-    def check(found: list[str]) -> None:
-        for name in names:
-            check_name(name, found)
-
+    check = partial(check_columns, names)
     options: Any = {"typed": forms[1] != "csv", "delimiter": delimiter, "check": check}
-    if source == _PIPE:
-        if sys.stdin.isatty():
-            raise UsageError("INPUT must be a file, or - with a pipe.")
-        piped = file.Source(*csv_reader.read(sys.stdin.buffer, names, **options))
-        opening: Any = nullcontext(piped)
-    else:
-        opening = file.opened(source, forms[0], names, **options)
-    with opening as opened:
-        check(opened.schema.names)
-        yield opened
+    with ExitStack() as stack:
+        if source == PIPE:
+            stream = stack.enter_context(opened(source))
+            table = file.Source(*csv_reader.read(stream, names, **options))
+        else:
+            table = stack.enter_context(file.opened(source, forms[0], names, **options))
+        check(table.schema.names)
+        yield table
 
 
 @contextmanager
 def _written(target: Path, facts: dict[str, Any]) -> Iterator[IO[bytes]]:
-    """Publish the guarantee, then OUTPUT: it never stands there without its guarantee."""
-    if target == _PIPE:
+    """Publish the guarantee, then OUTPUT, which is never there without its guarantee."""
+    if target == PIPE:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
@@ -239,18 +217,18 @@ def _written(target: Path, facts: dict[str, Any]) -> Iterator[IO[bytes]]:
             yield file
             if held:
                 file.flush()
-                os.fsync(file.fileno())  # a full disk is noticed while nothing has its name yet
+                os.fsync(file.fileno())  # a full disk is noticed before any file appears
                 with output.written_whole(beside) as side:
-                    side.write(json_text.dumps(output.plain(facts), indent=2).encode() + b"\n")
+                    side.write(json_text.dumps(output.jsonable(facts), indent=2).encode() + b"\n")
     except BaseException:
         if is_new:
             beside.unlink(missing_ok=True)
         raise
 
 
-def _answer(
+def _write_private(
     source: Source,
-    columns: list[Column],
+    columns: list[CalibratedColumn],
     target: IO[bytes],
     forms: tuple[Format, Format],
     facts: dict[str, Any],
@@ -259,11 +237,11 @@ def _answer(
     shuffle: bool,
     progress: bool | None,
 ) -> None:
-    """Answer all rows, batch by batch, and count them before they leave."""
+    """Write private copies of all rows, batch by batch, and count them before they leave."""
     from inbounds.frames.local import arrow_frame, column, file  # noqa: PLC0415 - help must be quick
 
     from_text = forms[0] == "csv"
-    jobs = [column.Column(one.name, one.mechanism, facts["nulls"], from_text) for one in columns]
+    jobs = [column.Column(c.name, c.mechanism, facts["nulls"], from_text) for c in columns]
     csv = {"delimiter": delimiter, "quote_empty": not from_text}
     places = column.locate(jobs, source.schema.names)
     schema = arrow_frame.answered_schema(source.schema, places)
@@ -280,9 +258,10 @@ def _answer(
     else:
         warn_of_order(columns, source.sorted_by)
     with (
-        bar(source.rows, progress) as tell,
-        file.writing(target, forms[1], schema, [one.name for one in columns], **csv) as write,
+        bar(source.rows, progress) as update,
+        file.writing(target, forms[1], schema, [c.name for c in columns], **csv) as write,
         closing(file.passed_on(batches, then, write)) as counts,
     ):
-        for facts["rows"] in counts:
-            tell(facts["rows"])
+        for rows in counts:
+            facts["rows"] = rows
+            update(rows)

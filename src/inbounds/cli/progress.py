@@ -1,4 +1,4 @@
-"""How far a command has come, on standard error."""
+"""The progress of a command, shown on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error if it is wanted, or if nothing is said and it is a screen."""
+    """Show progress if it is wanted; if `wanted` is None, only if standard error is a screen."""
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield lambda rows: None
         return
@@ -23,8 +23,8 @@ def bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None
     ) as shown_bar:
         task = shown_bar.add_task("rows", total=total, speed=0.0)
 
-        def tell(rows: int) -> None:
+        def update(rows: int) -> None:
             elapsed = shown_bar.tasks[0].elapsed or 1e-9
             shown_bar.update(task, completed=rows, speed=rows / elapsed)
 
-        yield tell
+        yield update

@@ -12,7 +12,7 @@ from inbounds.cli import arguments, output
 EXAMPLES = """
 [bold]Examples[/bold]
 
-The map for one answer under pure epsilon, and for three answers with a delta:
+The map for one output under pure epsilon, and for three outputs with a delta:
 
 $ inbounds regimes --delta 0 --plot regimes.png
 
@@ -30,7 +30,7 @@ def regimes(
     json: arguments.Json = False,
     plot: arguments.Plot = None,
 ) -> None:
-    """Map which mechanism has the lowest error, by epsilon and how much of the range may change."""
+    """Map which mechanism has the lowest error, by epsilon and by sensitivity."""
     from inbounds.analysis import regimes as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.regimes(

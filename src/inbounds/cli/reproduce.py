@@ -1,4 +1,4 @@
-"""``inbounds reproduce``: the published results, computed again."""
+"""``inbounds reproduce``: recompute the results of the paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Compute the results of the paper again, with the exact calibration beside them.",
+    help="Recompute the results of the paper, with the exact calibration beside them.",
 )
 
 

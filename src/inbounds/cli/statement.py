@@ -1,46 +1,71 @@
-"""What ``inbounds privatize`` says when it is done."""
+"""What ``inbounds release`` and ``inbounds privatize`` say about the privacy that they spent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from inbounds.domain import Box
     from inbounds.frames.local.file import Format
+    from inbounds.guarantee import Amount
 
 
-def statement(facts: dict[str, Any]) -> str:
-    """Say what the rows cost the people they are about.
+def release_statement(box: Box, guarantee: Amount, count: int) -> str:
+    """Return a sentence about the cost of releases.
+
+    Examples
+    --------
+    >>> from inbounds import Box
+    >>> from inbounds.guarantee import Amount
+    >>> release_statement(Box(0, 1), Amount(epsilon=1.0), 1)
+    'Privacy: 1 release at epsilon=1.'
+    """
+    kind = "release" if box.is_interval else "joint release"
+    more = "" if box.is_interval else f" of {box.dimension} coordinates"
+    text = _spent(count, kind, more, guarantee)
+    if count > 1:
+        text += f" each; together {count} times that, if one person is in all of them"
+    return f"{text}."
+
+
+def row_statement(facts: dict[str, Any]) -> str:
+    """Return a sentence about the cost of a table's rows to the people in them.
 
     Examples
     --------
     >>> from inbounds.cli.column import calibrated, describe
     >>> facts = describe(calibrated(["age=0:120"], 1.0, None, "bounded-laplace"), "error")
-    >>> statement(facts | {"rows": 3, "types": "kept"})
-    "Privacy: 3 rows at epsilon=1 each ('age' 1). Other columns are as they were."
+    >>> row_statement(facts | {"rows": 3, "types": "kept"})
+    "Privacy: 3 rows at epsilon=1 each ('age' 1). Other columns are unchanged."
     """
+    from inbounds.guarantee import Amount  # noqa: PLC0415 - help must be quick
+
+    text = _spent(facts["rows"], "row", "", Amount(**facts["row"]["requested"]))
     if not facts["rows"]:
-        return "Privacy: no row, no release, nothing spent."
-    plural = "" if facts["rows"] == 1 else "s"
-    cost = ", ".join(f"{name}={value:g}" for name, value in facts["row"]["requested"].items())
-    parts = ", ".join(
-        f"{one['name']!r} {one['requested']['epsilon']:g}" for one in facts["columns"]
-    )
-    text = f"Privacy: {facts['rows']} row{plural} at {cost} each ({parts})."
-    text += " Where values are missing is published." if facts["nulls"] == "keep" else ""
+        return f"{text}."
+    columns = ((column["name"], column["requested"]["epsilon"]) for column in facts["columns"])
+    text += f" each ({', '.join(f'{name!r} {epsilon:g}' for name, epsilon in columns)})."
+    text += " The output shows where values are missing." if facts["nulls"] == "keep" else ""
     if facts["types"] == "kept":
-        return f"{text} Other columns are as they were."
+        return f"{text} Other columns are unchanged."
     return (
         f"{text} Other columns have types inferred from the first {facts['types']['rows']} rows: "
-        "007 becomes 7, a time with an offset is in UTC."
+        "007 becomes 7, and a time with an offset is written in UTC."
     )
 
 
-def types_told(forms: tuple[Format, Format], *, others: bool) -> Any:
+def _spent(count: int, kind: str, more: str, guarantee: Amount) -> str:
+    if not count:
+        return f"Privacy: no {kind}, so nothing was spent"
+    return f"Privacy: {count} {kind}{'s' * (count > 1)}{more} at {guarantee:g}"
+
+
+def described_types(forms: tuple[Format, Format], *, others: bool) -> Any:
     """Return how other columns got their types, for the file beside the output.
 
     Examples
     --------
-    >>> types_told(("csv", "csv"), others=True)
+    >>> described_types(("csv", "csv"), others=True)
     'kept'
     """
     from inbounds.frames.local.csv_reader import INFERRED  # noqa: PLC0415 - help must be quick

@@ -1,4 +1,4 @@
-"""Figures: drawn on a canvas of their own, so that no display and no global state is needed.
+"""Figures of matplotlib, each with its own canvas: no display and no global state is needed.
 
 >>> import inbounds as ib
 >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)

@@ -1,4 +1,4 @@
-"""An audit: the answers to both values, the event that was counted, and the ratio of the two."""
+"""An audit: the outputs for both values, the event that was counted, and the ratio."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.plots.style import blank, plain, tidy
+from inbounds.plots.style import blank, short_number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from inbounds.auditing.audit import Audit
     from inbounds.auditing.event import Event
 
-_FEWEST = 5  # answers in a bin, of either value, for a ratio to be worth drawing
+_FEWEST = 5  # outputs in a bin, for each value, for a ratio to be worth drawing
 _LOOKS = (("#1f4e79", "-", "#9db8d2"), ("#c46a00", "--", "none"))
 
 
 def audit_figure(audit: Audit) -> Figure:
-    """Draw the answers to either value with the event, and below how much likelier they are.
+    """Draw the outputs for both values with the event, and below the logarithm of their ratio.
+
+    Parameters
+    ----------
+    audit
+        What `inbounds.audit` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
@@ -29,17 +38,17 @@ def audit_figure(audit: Audit) -> Figure:
     >>> from inbounds.auditing.audit import audit
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
     >>> audit_figure(audit(m, releases=10_000)).axes[0].get_ylabel()
-    'share of the answers'
+    'fraction of the outputs'
     """
     figure = blank(7.6, 6.4)
     name = audit.mechanism if len(audit.mechanism) <= 70 else f"{audit.mechanism[:67]}..."
     verdict = "not refuted" if audit.passed else "REFUTED"
     figure.suptitle(f"Audit of {name}\n{verdict}: {_statement(audit)}", fontsize=11)
     upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [3, 2]})
-    what = "answer" if audit.event.weights is None else "weighted sum of the answer's coordinates"
-    tidy(upper, "", "", "share of the answers")
+    what = "output" if audit.event.weights is None else "weighted sum of the output's coordinates"
+    tidy(upper, "", "", "fraction of the outputs")
     tidy(lower, "", what, "ln of the ratio")
-    _draw_shares(upper, audit)
+    _draw_histograms(upper, audit)
     _draw_ratio(lower, audit)
     for axes in (upper, lower):
         _shade(axes, audit.event, label=axes is upper)
@@ -49,28 +58,28 @@ def audit_figure(audit: Audit) -> Figure:
 
 
 def _statement(audit: Audit) -> str:
-    claim = f"ε = {plain(audit.claimed_epsilon)}" + f", δ = {plain(audit.delta)}" * (
+    claim = f"ε = {short_number(audit.claimed_epsilon)}" + f", δ = {short_number(audit.delta)}" * (
         audit.delta > 0
     )
     return f"ε ≥ {audit.epsilon_lower:.4g} at confidence {audit.confidence:.12g}, claimed {claim}"
 
 
-def _draw_shares(axes: Axes, audit: Audit) -> None:
-    """Draw one histogram filled, the other as a dashed outline, so that they differ in grey."""
+def _draw_histograms(axes: Axes, audit: Audit) -> None:
+    """Draw one histogram filled, the other as a dashed outline, to be told apart in grey."""
     highest = 0.0
     for value, bins, count, (colour, line, fill) in zip(
         audit.pair, audit.histograms, audit.counts, _LOOKS, strict=True
     ):
-        shares = np.asarray(bins) / max(sum(bins), 1)
-        highest = max(highest, float(shares.max()))
-        label = f"value {_named(value)}: {count / audit.trials:.3g} of the answers in the event"
-        axes.stairs(shares, audit.edges, fill=fill != "none", color=fill, alpha=0.8)
-        axes.stairs(shares, audit.edges, color=colour, linestyle=line, linewidth=1.4, label=label)
+        heights = np.asarray(bins) / max(sum(bins), 1)
+        highest = max(highest, float(heights.max()))
+        label = f"value {_named(value)}: {count / audit.trials:.3g} of the outputs in the event"
+        axes.stairs(heights, audit.edges, fill=fill != "none", color=fill, alpha=0.8)
+        axes.stairs(heights, audit.edges, color=colour, linestyle=line, linewidth=1.4, label=label)
     axes.set_ylim(0, 1.4 * highest)  # room for the legend
 
 
 def _draw_ratio(axes: Axes, audit: Audit) -> None:
-    """Draw how much likelier each bin is for the first value, with one standard error."""
+    """Draw how much more likely each bin is for the first value, with one standard error."""
     first, second = (np.asarray(bins, dtype=float) for bins in audit.histograms)
     kept = (first >= _FEWEST) & (second >= _FEWEST)
     edges: Floats = np.asarray(audit.edges)
@@ -80,16 +89,16 @@ def _draw_ratio(axes: Axes, audit: Audit) -> None:
     axes.errorbar(
         middles, ratio, error, fmt="o", markersize=2.5, linewidth=0.8, color="#444444", label="bins"
     )
-    claim, found = audit.claimed_epsilon, audit.epsilon_lower
-    axes.axhline(claim, color="#1f4e79", linewidth=1.4, label=f"ε claimed, {plain(claim)}")
+    claim, bound = audit.claimed_epsilon, audit.epsilon_lower
+    axes.axhline(claim, color="#1f4e79", linewidth=1.4, label=f"ε claimed, {short_number(claim)}")
     axes.axhline(
-        found, color="#b03a2e", linestyle=":", linewidth=1.8, label=f"ε ≥ {found:.4g}, by the event"
+        bound, color="#b03a2e", linestyle=":", linewidth=1.8, label=f"ε ≥ {bound:.4g}, by the event"
     )
     axes.axhline(-claim, color="#1f4e79", linewidth=0.7)
 
 
 def _shade(axes: Axes, event: Event, *, label: bool) -> None:
-    """Shade the event, and mark where it ends, as it may be too narrow to be seen."""
+    """Shade the event and mark its ends, as it may be too narrow to be seen."""
     low, high = axes.get_xlim()
     ends: tuple[float, ...] = (event.threshold,)
     if event.kind == "near":
@@ -107,6 +116,6 @@ def _shade(axes: Axes, event: Event, *, label: bool) -> None:
 
 def _named(value: Any) -> str:
     if np.ndim(value) == 0:
-        return plain(float(value))
-    shown = [plain(float(number)) for number in value[:3]] + ["…"] * (len(value) > 3)
+        return short_number(float(value))
+    shown = [short_number(float(number)) for number in value[:3]] + ["…"] * (len(value) > 3)
     return f"({', '.join(shown)})"

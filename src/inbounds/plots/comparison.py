@@ -1,4 +1,4 @@
-"""Mechanisms at the same guarantee: their errors, and the laws of their answers."""
+"""Mechanisms at the same guarantee: their errors, and the distributions of their outputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds.plots.release import Curve, draw_curves, marginal, show
-from inbounds.plots.style import blank, look_of, plain, tidy
+from inbounds.plots.style import blank, look_of, short_number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     from inbounds.analysis.compare import Comparison, Contender
 
 
-_NEAR = 2.0  # times the longest bar, up to which there is room for a line
+_NEAR = 2.0  # lengths of the longest bar within which a line is drawn
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Draw average and worst RMSE, and the answers for the middle and for the lower bound.
+    """Draw average and worst RMSE, and the outputs for the middle and for the lower bound.
 
-    Of a box of several coordinates the first one's answers are drawn.
+    For a box of several coordinates, the outputs of the first one are drawn.
+
+    Parameters
+    ----------
+    comparison
+        What `inbounds.compare` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
@@ -41,12 +50,12 @@ def comparison_figure(comparison: Comparison) -> Figure:
     panels = figure.subplot_mosaic([["errors", "middle"], ["errors", "bound"]])
     _bars(panels["errors"], comparison)
     first = "" if box.dimension == 1 else " (first coordinate)"
-    one = marginal(comparison.contenders[0].mechanism, 0).domain
-    middle, bound = (float(one.lower) + float(one.upper)) / 2, float(one.lower)
+    interval = marginal(comparison.contenders[0].mechanism, 0).domain
+    middle, bound = (float(interval.lower) + float(interval.upper)) / 2, float(interval.lower)
     for panel, value, place in (("middle", middle, "middle"), ("bound", bound, "lower bound")):
         tidy(
             panels[panel],
-            f"Outputs when the value is the {place}, {plain(value)}{first}",
+            f"Outputs when the value is the {place}, {short_number(value)}{first}",
             "output",
             "density",
         )
@@ -56,14 +65,14 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 
 def _bars(axes: Axes, comparison: Comparison) -> None:
-    """Draw two bars for each mechanism, the best at the top, and a line where data are no use."""
+    """Draw two bars per mechanism, the best at the top, and a line for the middle of the box."""
     contenders = comparison.contenders
     tidy(axes, "Error of the outputs", "RMSE, in the unit of the output", "")
     places = np.arange(len(contenders))
-    kinds = [("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///")]
+    bars_of = [("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///")]
     if comparison.people is not None:
-        kinds = [(f"mean of {comparison.people:,} people", "mean_rmse", "")]
-    for shift, (label, field, hatch) in zip((-0.2, 0.2), kinds, strict=False):
+        bars_of = [(f"mean of {comparison.people:,} people", "mean_rmse", "")]
+    for shift, (label, field, hatch) in zip((-0.2, 0.2), bars_of, strict=False):
         lengths = [getattr(contender.error, field) for contender in contenders]
         bars = axes.barh(
             places + shift,
@@ -77,10 +86,10 @@ def _bars(axes: Axes, comparison: Comparison) -> None:
         axes.bar_label(bars, fmt="{:.4g}", padding=3, fontsize=8.5)
     middle = comparison.baseline.average_rmse
     if middle < _NEAR * axes.get_xlim()[1]:
-        label = "middle of the box, whatever the data"
+        label = "always the middle of the box"
         axes.axvline(middle, color="#444444", linestyle=(0, (4, 2)), linewidth=1.2, label=label)
     else:  # the bars would shrink to nothing
-        axes.set_xlabel(f"RMSE (the middle of the box, whatever the data, has {middle:,.4g})")
+        axes.set_xlabel(f"RMSE (always publishing the middle of the box has {middle:,.4g})")
     axes.set_yticks(places, [contender.name.replace(" (", "\n(") for contender in contenders])
     axes.invert_yaxis()
     axes.margins(x=0.14)
@@ -92,6 +101,6 @@ def _curves(axes: Axes, contenders: Sequence[Contender], value: float) -> None:
     curves = {}
     for contender in contenders:
         look = look_of(contender.name)
-        one = marginal(contender.mechanism, 0)
-        curves[contender.name] = Curve(one, value, look.colour, look.line, look.marker)
+        first = marginal(contender.mechanism, 0)
+        curves[contender.name] = Curve(first, value, look.colour, look.line, look.marker)
     show(axes, *draw_curves(axes, curves))

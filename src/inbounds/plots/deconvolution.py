@@ -1,4 +1,4 @@
-"""A private column: the answers, and the distribution that was recovered from them."""
+"""A private column: the outputs, and the distribution that was recovered from them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,28 @@ if TYPE_CHECKING:
 
     from inbounds.recovery.deconvolution import Deconvolution
 
-_FEWEST_REPLICATES = 20  # for a band of 95 %
+_FEWEST_REPLICATES = 20  # for a 95 % band to be drawn
 _HEADROOM = 1.2
 
 
 def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
-    """Draw private answers, the recovered distribution with its 95 % band, and the truth if given.
+    """Draw private outputs, the recovered distribution with its 95 % band, and true values.
 
     Parameters
     ----------
     result
-        What `deconvolve` returned.
+        What `inbounds.deconvolve` returned.
     raw
-        True values, for demonstrations; a figure of them is not private.
+        True values, if any, for demonstrations: a figure of them is not private.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        If `raw` is empty or not finite.
 
     Examples
     --------
@@ -38,12 +47,14 @@ def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
     >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     >>> figure = deconvolution_figure(deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=20))
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['private answers', 'recovered, 95 % of bootstrap', 'recovered']
+    ['private outputs', 'recovered, 95 % of bootstrap', 'recovered']
     """
     figure = blank(8.2, 4.6)
     axes = figure.add_subplot()
     name = type(result.mechanism).__name__
-    tidy(axes, f"{result.count:,} answers of {name}, and what they tell", "value", "density")
+    tidy(
+        axes, f"Distribution recovered from {result.count:,} outputs of {name}", "value", "density"
+    )
     widths = np.diff(result.edges)
     private, recovered = result.private / widths, result.weights / widths
     hatched: dict[str, Any] = {
@@ -52,7 +63,7 @@ def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
         "edgecolor": "#b5b5b5",
         "hatch": "////",
     }
-    axes.stairs(private, result.edges, label="private answers", **hatched)
+    axes.stairs(private, result.edges, label="private outputs", **hatched)
     tops = [private[1:-1], recovered]
     if raw is not None:
         tops.append(_draw_truth(axes, raw, result.edges))
@@ -73,10 +84,10 @@ def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
 
 
 def _draw_truth(axes: Axes, raw: Any, edges: Floats) -> Floats:
-    """Draw the true values in the same cells: dashed, so that it reads in grey."""
+    """Draw the true values in the same cells, dashed, so that they differ even in grey."""
     inside = np.clip(_check.private_values(raw=raw).ravel(), edges[0], edges[-1])
     if not inside.size:
-        raise ArgumentError("raw must hold at least one value.")
+        raise ArgumentError.must("raw", "hold at least one value")
     truth: Floats = np.histogram(inside, edges)[0] / inside.size / np.diff(edges)
     style: dict[str, Any] = {
         "color": "#c46a00",
@@ -89,8 +100,8 @@ def _draw_truth(axes: Axes, raw: Any, edges: Floats) -> Floats:
 
 
 def _name_atoms(axes: Axes, result: Deconvolution, cut: Any) -> None:
-    """Say in words how many answers are in an end cell too high to be drawn."""
+    """Write the fraction of the outputs in an end cell that is too high to be drawn."""
     for end, place, side in ((0, 0.02, "left"), (-1, 0.98, "right")):
         if cut[end]:
-            text = f"{result.private[end]:.0%} of answers ↑"
+            text = f"{result.private[end]:.0%} of outputs ↑"
             axes.text(place, 0.97, text, transform=axes.transAxes, ha=side, va="top", fontsize=8.5)

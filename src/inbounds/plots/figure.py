@@ -14,7 +14,7 @@ with optional():
 class ShownFigure(Figure):
     r"""A matplotlib figure that a notebook shows without ``%matplotlib inline``.
 
-    With it, matplotlib draws the same picture in its place, so it is never shown twice.
+    With that command, matplotlib shows the picture instead, so it is never shown twice.
 
     Examples
     --------
@@ -23,13 +23,13 @@ class ShownFigure(Figure):
     """
 
     def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
-        """Return the picture, and its description for those who cannot see it."""
+        """Return the picture, and its description for readers who cannot see it."""
         picture = io.BytesIO()
         self.savefig(picture, format="png")
         return picture.getvalue(), {"alt": self.description()}
 
     def description(self) -> str:
-        """Say in words what is drawn: the titles, and what the axes show.
+        """Return a description in words: the titles, and what the axes show.
 
         Examples
         --------

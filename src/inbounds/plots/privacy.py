@@ -1,4 +1,4 @@
-"""What releases cost: delta of one against epsilon, and epsilon of many against their number."""
+"""The cost of releases: one release's delta by epsilon, and many releases' epsilon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.loss import response_delta
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, look_of, plain, tidy
+from inbounds.plots.style import LineStyle, blank, look_of, short_number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,16 @@ _BOUNDS: dict[Bound, tuple[str, LineStyle, str, str]] = {
 
 
 def profile_figure(mechanism: Mechanism) -> Figure:
-    """Draw delta against epsilon for one release, beside the plain Gaussian of the same scale.
+    """Draw delta against epsilon for one release, beside a plain Gaussian with the same μ.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism of the release.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
@@ -44,11 +53,11 @@ def profile_figure(mechanism: Mechanism) -> Figure:
     top = _where_small(mu, 1.15 * pure)
     near = pure * (1 - np.geomspace(1e-9, 1e-2, 15))  # where delta falls to zero
     epsilons = np.sort(np.append(np.linspace(0.0, top, _POINTS), near[near < top]))
-    own = type(mechanism).__name__
+    name = type(mechanism).__name__
     curves: list[tuple[str, str, LineStyle, float, Callable[[float], float]]] = [
         (f"plain Gaussian, μ = {mu:.4g}", "#f2b266", "-", 6.0, lambda x: gaussian_delta(mu, x)),
-        ("worst of the same pure ε", "#6b6b6b", ":", 2.0, lambda x: response_delta(pure, x)),
-        (own, look_of(own).colour, "-", 2.0, mechanism.delta),
+        ("worst with this pure ε", "#6b6b6b", ":", 2.0, lambda x: response_delta(pure, x)),
+        (name, look_of(name).colour, "-", 2.0, mechanism.delta),
     ]
     figure = blank(7.2, 4.8)
     axes = figure.add_subplot()
@@ -68,14 +77,14 @@ def profile_figure(mechanism: Mechanism) -> Figure:
 
 def _title(what: str, mechanism: Mechanism) -> str:
     scales = np.atleast_1d(mechanism.scale).tolist()
-    shown = ", ".join(plain(scale) for scale in scales[:3]) + ", …" * (len(scales) > 3)
+    shown = ", ".join(short_number(scale) for scale in scales[:3]) + ", …" * (len(scales) > 3)
     kind, name = type(mechanism).__name__, mechanism.noise.scale_name
     changes = f"changes within {mechanism.sensitivity!r}"
     return f"{what}\n{kind} on {mechanism.domain!r}, {changes}, {name} = {shown}"
 
 
 def _where_small(mu: float, most: float) -> float:
-    """Return an epsilon, `most` at most, beyond which the Gaussian's delta is not shown."""
+    """Return the epsilon, at most `most`, up to which the Gaussian's delta is shown."""
     if not np.isfinite(mu):
         return most
     return min(most, mu * (mu / 2 + 7.2))
@@ -84,7 +93,25 @@ def _where_small(mu: float, most: float) -> float:
 def composition_figure(
     mechanism: Mechanism, *, delta: float, counts: Sequence[int] = _COUNTS
 ) -> Figure:
-    """Draw the epsilon that releases cost together at `delta` against their number, by each bound.
+    """Draw the epsilon that many releases cost together, at `delta`, by each bound.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism of every release.
+    delta
+        The delta at which the cost is stated.
+    counts
+        The numbers of releases.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        If `delta` is not between 0 and 1, or `counts` is empty.
 
     Examples
     --------
@@ -96,14 +123,14 @@ def composition_figure(
     """
     delta = _check.within(0, 1, delta=delta)
     if not counts:
-        raise ArgumentError("counts must not be empty.")
-    found = [compose([(mechanism, count)]).epsilons(delta) for count in counts]
+        raise ArgumentError.must("counts", "not be empty")
+    costs = [compose([(mechanism, count)]).epsilons(delta) for count in counts]
     figure = blank(7.2, 5.2)
     axes = figure.add_subplot()
     title = _title("What many releases cost together", mechanism)
-    tidy(axes, title, "number of releases", f"ε at δ = {plain(delta)}")
+    tidy(axes, title, "number of releases", f"ε at δ = {short_number(delta)}")
     for bound, (colour, line, marker, label) in _BOUNDS.items():
-        epsilons = np.array([one.get(bound, np.inf) for one in found])
+        epsilons = np.array([cost.get(bound, np.inf) for cost in costs])
         shown = np.where(np.isfinite(epsilons) & (epsilons > 0), epsilons, np.nan)
         axes.plot(
             counts, shown, color=colour, linestyle=line, marker=marker, markersize=5,

@@ -1,4 +1,4 @@
-"""The law of an answer: its density, its atoms at the bounds and its 95 % interval."""
+"""The distribution of an output: its density, its atoms at the bounds and its 95 % interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, plain, tidy
+from inbounds.plots.style import LineStyle, blank, short_number, tidy
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_COORDINATES = 3
-_LEAST_ATOM = 1e-3  # smaller ones would not be seen
+_LEAST_ATOM = 1e-3  # smaller atoms could not be seen
 _LINES: tuple[tuple[str, LineStyle, str], ...] = (
     ("#1f4e79", "-", "o"),
     ("#c46a00", "--", "s"),
@@ -32,18 +32,26 @@ _LINES: tuple[tuple[str, LineStyle, str], ...] = (
 
 
 def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None) -> Figure:
-    """Draw what answers a mechanism gives, with the interval that holds 95 % of them.
+    """Draw the distribution of a mechanism's outputs, and the interval that holds 95 % of them.
 
     Parameters
     ----------
     mechanism
-        Any mechanism; of a box of several coordinates the first three are drawn.
+        Any mechanism; for a box of several coordinates, the first three are drawn.
     values
-        One value, or several along the first axis (four at most); the lower bound, the middle and
-        the upper bound if left out. They are marked in the figure, so do not publish a figure of
-        private ones.
+        One value, or at most four along the first axis; by default, the lower bound, the middle and
+        the upper bound. The figure shows them, so do not publish it if they are private.
     answer
-        A released answer to mark.
+        A released output to mark.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        If there are no values or more than four, or a shape does not fit the box.
 
     Examples
     --------
@@ -51,10 +59,10 @@ def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None)
     >>> m = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.3)
     >>> figure = release_figure(m, answer=41.3)
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['value 0', 'value 60', 'value 120', 'answer 41.3']
+    ['value 0', 'value 60', 'value 120', 'output 41.3']
     """
     rows = _rows(mechanism, values)
-    given = None if answer is None else _answer(mechanism, answer)
+    output = None if answer is None else _checked_output(mechanism, answer)
     count = min(mechanism.domain.dimension, _MOST_COORDINATES)
     figure = blank(6.8 if count == 1 else 5.2 * count, 5.2)
     figure.suptitle(_title(mechanism), fontsize=11)
@@ -62,18 +70,18 @@ def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None)
         2, count, sharex="col", squeeze=False, gridspec_kw={"height_ratios": [4, 1]}
     )
     for index in range(count):
-        mark = None if given is None else float(given[index])
-        one = marginal(mechanism, index)
-        _draw(panels[0, index], panels[1, index], one, rows[:, index].tolist(), mark)
+        mark = None if output is None else float(output[index])
+        coordinate = marginal(mechanism, index)
+        _draw(panels[0, index], panels[1, index], coordinate, rows[:, index].tolist(), mark)
         if mechanism.domain.dimension > 1:
-            panels[1, index].set_xlabel(f"answer, coordinate {index + 1}")
+            panels[1, index].set_xlabel(f"output, coordinate {index + 1}")
     return figure
 
 
 def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
-    """Return the mechanism of one coordinate: the same law, as coordinates are independent.
+    """Return a mechanism with the distribution of one coordinate; coordinates are independent.
 
-    Its sensitivity is a stand-in; only its law is meant to be read.
+    Its sensitivity is a stand-in, so that its privacy means nothing.
 
     Examples
     --------
@@ -85,14 +93,14 @@ def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
     if box.is_interval:
         return mechanism
     lower, upper = (float(np.asarray(side)[coordinate]) for side in (box.lower, box.upper))
-    one = Box(lower, upper, step=box.steps[coordinate])
+    interval = Box(lower, upper, step=box.steps[coordinate])
     scale = float(mechanism.scales[coordinate])
-    return type(mechanism)(one, L2(upper - lower), scale)  # type: ignore[call-arg]
+    return type(mechanism)(interval, L2(upper - lower), scale)  # type: ignore[call-arg]
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The answers of an interval's mechanism for one value, and how to draw them.
+    """The outputs of an interval's mechanism for one value, and how to draw them.
 
     Examples
     --------
@@ -109,7 +117,7 @@ class Curve:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The box's two ends."""
+        """The two ends of the box."""
         return float(self.mechanism.domain.lower), float(self.mechanism.domain.upper)
 
     @property
@@ -120,7 +128,7 @@ class Curve:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Where all but 1 in 5000 answers lie, or the bound if that is close."""
+        """The interval of all but 1 in 5000 outputs; an end close to a bound is that bound."""
         (lower, upper), (low, high) = (
             self.bounds,
             self.mechanism.output_interval(self.value, 0.9998),
@@ -133,7 +141,7 @@ class Curve:
 
 
 def draw_curves(axes: Axes, curves: Mapping[str, Curve]) -> tuple[float, float]:
-    """Draw the labelled densities and atoms, and return the ends of the part worth showing.
+    """Draw the labelled densities and atoms, and return the range that is worth showing.
 
     Examples
     --------
@@ -158,7 +166,7 @@ def draw_curves(axes: Axes, curves: Mapping[str, Curve]) -> tuple[float, float]:
 
 
 def _draw_atoms(axes: Axes, curves: Iterable[Curve], low: float, high: float) -> None:
-    """Draw atoms as stems just outside the bound, on an axis of their own: mass is not density."""
+    """Draw atoms as stems just outside the bound, on a separate axis: mass is not density."""
     shown = [curve for curve in curves if max(curve.atoms) >= _LEAST_ATOM]
     if not shown:
         return
@@ -175,64 +183,65 @@ def _draw_atoms(axes: Axes, curves: Iterable[Curve], low: float, high: float) ->
 
 
 def show(axes: Axes, low: float, high: float) -> None:
-    """Show the range, and a little beyond: the atoms stand there."""
+    """Set the limits to a little more than the range, as atoms are drawn beside it."""
     axes.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
 
 
 def _points(mechanism: Mechanism, value: float) -> Floats:
-    """Return places dense where the density bends, with the value itself among them."""
+    """Return places, including the value, that are dense where the density bends."""
     lower, upper = float(mechanism.domain.lower), float(mechanism.domain.upper)
     near = value + float(mechanism.scales[0]) * np.linspace(-8, 8, 321)
-    inside = 1e-9 * (upper - lower)  # at a bound itself an atom has no density
+    inside = 1e-9 * (upper - lower)  # an atom at a bound has no density
     x = np.concatenate([near, np.linspace(lower, upper, 200), [value]])
     return np.unique(np.clip(x, lower + inside, upper - inside))
 
 
-def _answer(mechanism: Mechanism, answer: Any) -> Floats:
-    given = _check.public_values(answer=answer)
-    mechanism.domain.check_shape(given, "answer")
-    if given.size != mechanism.domain.dimension:
-        raise ArgumentError(f"answer must be one answer, got shape {given.shape}.")
-    return given.reshape(-1)
+def _checked_output(mechanism: Mechanism, answer: Any) -> Floats:
+    output = _check.public_values(answer=answer)
+    mechanism.domain.check_shape(output, "answer")
+    if output.size != mechanism.domain.dimension:
+        raise ArgumentError.must_be("answer", "a single output", got=f"shape {output.shape}")
+    return output.reshape(-1)
 
 
 def _rows(mechanism: Mechanism, values: Any) -> Floats:
-    """Return the values to draw, one row each, one column a coordinate."""
+    """Return the values to draw, with one row per value and one column per coordinate."""
     box = mechanism.domain
     if values is None:
         lower, upper = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
         return np.array([lower, (lower + upper) / 2, upper])
     rows = box.clamp(_check.private_values(values=values)).reshape(-1, box.dimension)
     if not 1 <= len(rows) <= len(_LINES):
-        raise ArgumentError(f"values must be 1 to {len(_LINES)} of them, got {len(rows)}.")
+        requirement = f"hold from 1 to {len(_LINES)} values"
+        raise ArgumentError.must("values", requirement, got=str(len(rows)))
     return rows
 
 
 def _title(mechanism: Mechanism) -> str:
     box, scale = mechanism.domain, np.asarray(mechanism.scale)
-    shown = plain(float(scale)) if scale.ndim == 0 else short(scale.round(4))
+    shown = short_number(float(scale)) if scale.ndim == 0 else short(scale.round(4))
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
     kind, name = type(mechanism).__name__, mechanism.noise.scale_name
-    text = f"Answers of {kind} on {where}, {name} = {shown}"
+    text = f"Outputs of {kind} on {where}, {name} = {shown}"
     return text + ("" if box.step is None else "\n(before rounding to the step)")
 
 
 def _draw(
-    top: Axes, bottom: Axes, mechanism: Mechanism, values: list[float], answer: float | None
+    top: Axes, bottom: Axes, mechanism: Mechanism, values: list[float], output: float | None
 ) -> None:
-    tidy(top, "", "", "density of the answer")
-    tidy(bottom, "", "answer", "95 %\ninterval")
+    tidy(top, "", "", "density of the output")
+    tidy(bottom, "", "output", "95 %\ninterval")
     looks = zip(values, _LINES, strict=False)
-    curves = {f"value {plain(v)}": Curve(mechanism, v, *look) for v, look in looks}
+    curves = {f"value {short_number(v)}": Curve(mechanism, v, *look) for v, look in looks}
     low, high = draw_curves(top, curves)
     for row, curve in enumerate(curves.values()):
         ends = mechanism.output_interval(curve.value, 0.95)
         bottom.plot(ends, [row, row], color=curve.colour, linewidth=2, marker="|", markersize=10)
         bottom.plot([curve.value], [row], color=curve.colour, marker=curve.marker)
-    if answer is not None:
-        low, high = min(low, answer), max(high, answer)
-        top.axvline(answer, color="black", linewidth=1, label=f"answer {plain(answer)}")
-        bottom.axvline(answer, color="black", linewidth=1)
+    if output is not None:
+        low, high = min(low, output), max(high, output)
+        top.axvline(output, color="black", linewidth=1, label=f"output {short_number(output)}")
+        bottom.axvline(output, color="black", linewidth=1)
     bottom.set_yticks([])
     bottom.set_ylim(len(curves) - 0.5, -0.5)
     show(bottom, low, high)

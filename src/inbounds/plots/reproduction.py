@@ -1,4 +1,4 @@
-"""The paper's Figure 1, and the same for the error of the answers."""
+"""The paper's Figure 1, and the same for the error of the outputs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,23 @@ _METHODS = {
 
 
 def figure1_figure(data: Figure1) -> Figure:
-    """Draw sigma² beside the RMSE of the answers, each with the percent reduction against Liu.
+    """Draw sigma² and the RMSE of the outputs, each with the percent reduction against Liu.
+
+    Parameters
+    ----------
+    data
+        What `inbounds.analysis.reproduction.figure1` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Examples
     --------
     >>> from inbounds.analysis.reproduction import figure1
     >>> figure = figure1_figure(figure1([0.5, 1.0]))
     >>> [axes.get_ylabel() for axes in figure.axes[:2]]
-    ['σ² (squared scale before truncation)', 'average RMSE of the answers']
+    ['σ² (squared scale before truncation)', 'average RMSE of the outputs']
     """
     figure = blank(12.5, 5.4)
     left, right = figure.subplots(1, 2)
@@ -36,9 +45,9 @@ def figure1_figure(data: Figure1) -> Figure:
     left.set_yscale("log")
     _curves(left, data.epsilons, (data.liu, data.paper, data.exact))
     _reductions(left, data.epsilons, (data.paper_below_liu, data.exact_below_liu), "σ²")
-    tidy(right, "(b) Error of the answers", "privacy budget ε", "average RMSE of the answers")
+    tidy(right, "(b) Error of the outputs", "privacy budget ε", "average RMSE of the outputs")
     _curves(right, data.epsilons, (data.liu_rmse, data.paper_rmse, data.exact_rmse))
-    middle = "middle of the box, whatever the data"
+    middle = "always the middle of the box"
     right.axhline(data.middle_rmse, color="black", linewidth=0.9, label=middle)
     right.set_ylim(0, 1.08 * float(data.liu_rmse.max()))
     _reductions(
@@ -54,7 +63,7 @@ def _curves(axes: Axes, epsilons: Floats, curves: tuple[Floats, ...]) -> None:
 
 
 def _reductions(axes: Axes, epsilons: Floats, reductions: tuple[Floats, ...], what: str) -> None:
-    """Draw the percentages as markers on an axis of their own, and one legend for both."""
+    """Draw the percentages as markers on a separate axis, and one legend for both axes."""
     twin = axes.twinx()
     twin.set_ylabel(f"percent reduction of {what} against Liu")
     twin.set_ylim(0, 100)

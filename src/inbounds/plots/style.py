@@ -1,6 +1,7 @@
 """What the figures share: a blank canvas, and one look for each mechanism.
 
-Looks differ in line style, marker and hatch, and fills in lightness, so that figures read in grey.
+Looks differ in line style, marker and hatch, and fills in lightness, so that figures can be read in
+grey.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ LineStyle = str | tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one mechanism is drawn: a colour for lines, a fill for areas, and what differs in grey.
+    """How one mechanism is drawn: a colour for lines, a fill for areas, and styles for grey.
 
     Examples
     --------
@@ -48,7 +49,7 @@ _OTHER = Look("#444444", "#bbbbbb", "-", "*", "oo")
 
 
 def look_of(name: str) -> Look:
-    """Return how the mechanism of this name is drawn, in every figure alike.
+    """Return how a mechanism is drawn, in the same way in every figure.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def look_of(name: str) -> Look:
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure, in inches, that needs no display and that notebooks show.
+    """Return an empty figure that needs no display and that notebooks show; sizes in inches.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def blank(width: float, height: float) -> Figure:
 
 
 def tidy(axes: Axes, title: str, x: str, y: str) -> None:
-    """Name the axes, and keep the frame and the grid quiet.
+    """Set the title and the labels, and draw a faint grid without a top frame.
 
     Examples
     --------
@@ -94,12 +95,12 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
     axes.spines["top"].set_visible(False)
 
 
-def plain(number: float) -> str:
-    """Write a number as a reader would: 0.5, 120, 1e-6.
+def short_number(number: float) -> str:
+    """Return a number as short text, as in 0.5, 120 or 1e-6.
 
     Examples
     --------
-    >>> plain(1e-06), plain(2.5), plain(0.0)
+    >>> short_number(1e-06), short_number(2.5), short_number(0.0)
     ('1e-6', '2.5', '0')
     """
     if 0 < abs(number) < 1e-3:

@@ -1,1 +1,1 @@
-"""What private outputs tell about the true values behind them all."""
+"""Estimating the distribution of the true values from many private outputs."""

@@ -1,4 +1,4 @@
-"""Cells that answers are counted in, and how likely each is: 10⁸ rows cost what 10³ cells cost."""
+"""Cells that outputs are counted in, and their probabilities: the rows need not be kept."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.grid import Grid
 
-_FINER = 2  # cells of answers in a cell of true values
-_NODES = (np.arange(8) + 0.5) / 8  # true values that stand for their cell, by equal shares
+_FINER = 2  # cells of outputs in a cell of true values
+_NODES = (np.arange(8) + 0.5) / 8  # true values that represent their cell, with equal weights
 _MOST_COUNTED = 2.0**53
-_BLOCK = 1 << 20  # answers counted together
+_BLOCK = 1 << 20  # outputs counted together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells of true values between `edges`; the j-th cell of answers ends at ``cuts[j]``, included.
+    """Cells of true values between `edges`, and cells of outputs, up to and with each of `cuts`.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Cells:
     >>> cells = Cells.of(m, 2)
     >>> cells.edges.tolist()
     [0.0, 4.0, 8.0]
-    >>> cells.count([0.0, 0.0, 0.5, 8.0]).tolist()  # each bound has a cell of its own
+    >>> cells.count([0.0, 0.0, 0.5, 8.0]).tolist()  # each bound is a cell
     [2.0, 1.0, 0.0, 0.0, 0.0, 1.0]
     >>> cells.response(m).sum(axis=1).round(12).tolist()
     [1.0, 1.0]
@@ -41,19 +41,18 @@ class Cells:
 
     edges: Floats
     cuts: Floats
-    atoms: bool  # the first and the last cell of answers are the bounds alone
-    points: Floats | None = None  # the one true value of each cell, if that is a step
+    atoms: bool  # whether the first and the last cell of outputs are the bounds alone
+    points: Floats | None = None  # the true value of each cell, if every cell is one step
 
     @classmethod
     def of(cls, mechanism: object, bins: int) -> Cells:
-        """Divide the box of the mechanism; answers more finely, and bounds that are atoms off."""
+        """Divide the mechanism's box, more finely for outputs; bounds with mass are cells."""
         if not isinstance(mechanism, Mechanism):
-            raise ArgumentTypeError.must_be(
-                "mechanism", "a mechanism", got=f"mechanism={_check.quoted(mechanism)}"
-            )
+            got = f"mechanism={_check.quoted(mechanism)}"
+            raise ArgumentTypeError.must_be("mechanism", "an inbounds mechanism", got=got)
         box = mechanism.domain
         if not box.is_interval:
-            raise ArgumentError.must_be("mechanism", "one of an interval", got=repr(box))
+            raise ArgumentError.must("mechanism", "have an interval as its box", got=repr(box))
         lower, upper = float(box.lower), float(box.upper)
         clamped = mechanism.mass_at_bounds(lower)[0] > 0
         if box.steps[0] is None:
@@ -67,7 +66,7 @@ class Cells:
         ends, finer = (
             np.arange(g, grid.intervals + 1, g) for g in (group, max(1, group // _FINER))
         )
-        if clamped:  # the bounds' steps by themselves
+        if clamped:  # each bound's step is a cell
             finer = np.union1d(finer, [1, grid.intervals])
         spacing = float(grid.spacing)
         below = lower - spacing / 2
@@ -80,35 +79,36 @@ class Cells:
 
     @property
     def home(self) -> Any:
-        """Say which cell of true values each cell of answers lies in."""
+        """The cell of true values that each cell of outputs lies in."""
         after = np.append(self.cuts, np.inf)
         return np.clip(np.searchsorted(self.edges, after) - 1, 0, len(self.edges) - 2)
 
     def count(self, outputs: Any, counts: Any = None) -> Floats:
-        """Count the answers in every cell of answers; an iterator gives them in chunks."""
+        """Return the number of outputs in every cell of outputs; an iterator yields chunks."""
         total = np.zeros(len(self.cuts) + 1)
         for block, times in blocks(outputs, counts, (self.edges[0], self.edges[-1])):
             self.add(total, block, times)
         return total
 
     def add(self, total: Floats, block: Floats, times: Floats | None) -> None:
-        """Add answers, each as often as `times` says, to the number in every cell of answers."""
+        """Add outputs, each as often as `times` says, to the `total` of their cells."""
         total += np.bincount(np.searchsorted(self.cuts, block), times, total.size)
 
     def response(self, mechanism: Mechanism) -> Floats:
-        """Return the probability of every cell of answers, averaged over a cell of true values.
+        """Return the probability of every cell of outputs, averaged over a cell of true values.
 
-        The outermost nodes are the bounds: with little noise only a bound is ever answered by it.
+        The outermost nodes are the bounds: with little noise, only a value there is released as a
+        bound.
         """
         if self.points is not None:
             return self.probabilities(mechanism, self.points)
         nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * _NODES
         nodes[0, 0], nodes[-1, -1] = self.edges[0], self.edges[-1]
-        each = [self.probabilities(mechanism, column) for column in nodes.T]
-        return np.asarray(np.mean(each, axis=0))
+        by_node = [self.probabilities(mechanism, column) for column in nodes.T]
+        return np.asarray(np.mean(by_node, axis=0))
 
     def probabilities(self, mechanism: Mechanism, values: Floats) -> Floats:
-        """Return the probability of every cell of answers, for each of some true values."""
+        """Return the probability of every cell of outputs, for each of the true `values`."""
         upto = np.zeros((len(values), len(self.cuts) + 2))
         upto[:, -1] = 1
         upto[:, 1:-1] = mechanism.cdf(self.cuts[None, :], values[:, None])
@@ -120,7 +120,7 @@ class Cells:
 def blocks(
     outputs: Any, counts: Any, bounds: tuple[float, float]
 ) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield checked answers in blocks, with their counts; an iterator gives them in chunks.
+    """Yield checked outputs in blocks, with their counts; an iterator yields chunks.
 
     Examples
     --------
@@ -132,17 +132,17 @@ def blocks(
     """
     seen = 0.0
     for chunk in outputs if isinstance(outputs, Iterator) else (outputs,):
-        answers = _check.public_values(outputs=chunk).ravel()
-        times = None if counts is None else _times(counts, answers.size)
-        seen += answers.size if times is None else float(times.sum())
-        for start in range(0, answers.size, _BLOCK):
-            block = answers[start : start + _BLOCK]
+        checked = _check.public_values(outputs=chunk).ravel()
+        times = None if counts is None else _times(counts, checked.size)
+        seen += checked.size if times is None else float(times.sum())
+        for start in range(0, checked.size, _BLOCK):
+            block = checked[start : start + _BLOCK]
             if block.min() < bounds[0] or block.max() > bounds[1]:
                 ends = f"{short(bounds[0])} and {short(bounds[1])}"
                 raise ArgumentError.must("outputs", f"lie in the mechanism's box, between {ends}")
             yield block, None if times is None else times[start : start + _BLOCK]
     if seen < 1:
-        raise ArgumentError.must("outputs", "hold at least one answer")
+        raise ArgumentError.must("outputs", "hold at least one output")
 
 
 def _times(counts: Any, size: int) -> Floats:
@@ -150,5 +150,5 @@ def _times(counts: Any, size: int) -> Floats:
     if times.size != size or not np.isfinite(times).all() or (times < 0).any():
         raise ArgumentError.must_be("counts", "zero or more, and as many as outputs")
     if times.sum() > _MOST_COUNTED:
-        raise ArgumentError.must_be("counts", "at most 2**53 together")
+        raise ArgumentError.must_be("counts", "at most 2**53 in sum")
     return times

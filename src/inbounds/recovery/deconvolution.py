@@ -1,6 +1,6 @@
-"""The distribution of the true values that was recovered from many private answers.
+"""The distribution of the true values, as recovered from many private outputs.
 
-How: `inbounds.recovery.deconvolve`. Limits: docs/proofs/deconvolution.md.
+`inbounds.recovery.deconvolve` makes it. Limits: docs/proofs/deconvolution.md.
 """
 
 from __future__ import annotations
@@ -29,27 +29,31 @@ Statistic = Literal["mean", "variance", "median"] | float
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Deconvolution(Printed):
-    """A distribution of true values: `weights` on the cells between `edges`, even within a cell.
+    """A distribution of true values: `weights` on the cells between `edges`, uniform in each cell.
 
-    Values that lie exactly on a bound are not spread: `atoms` says how much of the first and of
-    the last cell they are. On a box with few enough steps every cell is one step.
+    Values that lie exactly on a bound are not spread over a cell: `atoms` is their part of the
+    first and of the last weight. On a box with few enough steps, every cell is one step.
 
     Attributes
     ----------
     mechanism
-        What the answers came from.
+        The mechanism that the outputs came from.
     edges, weights
-        Cells of true values and their shares, which sum to one.
+        Cells of true values and the fractions of the values in them, which sum to one.
     private
-        Shares of the answers themselves in the same cells, for comparison.
+        Fractions of the private outputs in the same cells, for comparison.
     count
-        How many answers were read.
+        The number of outputs.
     gap
-        Nats by which the objective of another distribution could be higher, at most.
+        The most, in nats, by which the objective of another distribution could be higher.
     replicates
-        Weights recovered from resampled answers, one row each: the bootstrap.
+        The bootstrap: weights recovered from resampled outputs, one row per resample.
     atoms
-        Shares that lie exactly on the lower and on the upper bound, parts of `weights`.
+        Fractions that lie exactly on the lower and on the upper bound, parts of `weights`.
+
+    See Also
+    --------
+    deconvolve : Makes it from outputs.
     """
 
     mechanism: Mechanism
@@ -66,22 +70,22 @@ class Deconvolution(Printed):
 
     @property
     def values(self) -> Floats:
-        """The middles of the cells, or the steps if every cell is one."""
+        """The middles of the cells, or the steps if every cell is one step."""
         return self._stairs.middles
 
     @property
     def mean(self) -> float:
         """The mean of the true values.
 
-        It rests on a moment equation and not on the distribution: every answer is read by a
-        function whose expectation is close to the true value wherever that lies, and the readings
-        are averaged. So it may differ a little from the mean of `weights`, which are smoothed.
+        It does not come from the distribution: a function whose expectation is close to the true
+        value, wherever that lies, is applied to every output, and these readings are averaged. So
+        it may differ a little from the mean of `weights`, which are smoothed.
         """
         return self._stairs.mean if self._readings is None else self._readings.mean
 
     @property
     def variance(self) -> float:
-        """The variance of the recovered distribution, that within cells included."""
+        """The variance of the recovered distribution, including that within cells."""
         return self._stairs.variance
 
     @overload
@@ -89,7 +93,7 @@ class Deconvolution(Printed):
     @overload
     def cdf(self, x: Numbers) -> Floats: ...
     def cdf(self, x: Any) -> Any:
-        """Return the share of true values that are at most `x`."""
+        """Return the fraction of true values that are at most `x`."""
         return like(self._stairs.upto(_check.public_values(x=x)))
 
     @overload
@@ -97,33 +101,34 @@ class Deconvolution(Printed):
     @overload
     def quantile(self, q: Numbers) -> Floats: ...
     def quantile(self, q: Any) -> Any:
-        """Return the value that a share `q` of the true values does not exceed."""
+        """Return the value that a fraction `q` of the true values does not exceed."""
         return like(self._stairs.quantile(_levels(q)))
 
     def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
-        """Return the shares of the true values in `bins`, a number of them or edges, and edges.
+        """Return the fractions of the true values in `bins`, and the edges of the bins.
 
-        As for NumPy, a value on an edge counts above it, and on the last one below it.
+        `bins` is a number of bins, or their edges. As in NumPy, a value on an edge belongs to the
+        bin above it, and a value on the last edge to the last bin.
 
         Examples
         --------
         >>> import inbounds as ib
         >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
         >>> result = ib.deconvolve(m.release([0.1] * 500 + [0.7] * 500), m, bootstrap=0)
-        >>> shares, edges = result.histogram(2)
-        >>> edges.tolist(), bool(0.2 < shares[0] < 0.8)
+        >>> fractions, edges = result.histogram(2)
+        >>> edges.tolist(), bool(0.2 < fractions[0] < 0.8)
         ([0.0, 0.5, 1.0], True)
         """
         if isinstance(bins, int | np.integer):
-            bins = np.linspace(self.edges[0], self.edges[-1], whole(2, _MANY, bins=bins) + 1)
+            bins = np.linspace(self.edges[0], self.edges[-1], check_whole(2, _MANY, bins=bins) + 1)
         edges = _check.public_values(bins=bins)
         upto = np.append(self._stairs.below(edges[:-1]), self._stairs.upto(edges[-1:]))
         return np.diff(upto), edges
 
     def standard_error(self, statistic: Statistic) -> float:
-        """Return the standard deviation of a statistic; see `interval` for what it leaves out.
+        """Return the standard error of a statistic; see `interval` for what it leaves out.
 
-        That of the mean comes from the spread of its readings, others from the bootstrap.
+        For the mean it comes from the spread of the readings, otherwise from the bootstrap.
         """
         if self._readings is not None and _is_mean(statistic):
             return self._readings.standard_error
@@ -139,15 +144,24 @@ class Deconvolution(Printed):
         lognormal, four values, two humps, uniform), and where 1 %, 5 % or 20 % are at one bound and
         the others at the other one, at epsilons from 1 to 100. It needs no bootstrap.
 
-        **Other statistics** have the central interval of the bootstrap, which speaks of chance
-        only and not of the bias of smoothing: it may hold the truth far less often.
+        **Other statistics** have the central interval of the bootstrap, which allows for chance
+        but not for the bias of smoothing: it may hold the truth far less often.
 
         Parameters
         ----------
         statistic
-            "mean", "variance", "median", or a number between 0 and 1: that quantile.
+            "mean", "variance", "median", or a number between 0 and 1, which means that quantile.
         level
-            Confidence for the mean, else the share of the bootstrap inside.
+            The confidence for the mean; otherwise the fraction of the bootstrap in the interval.
+
+        Returns
+        -------
+        The lower and the upper end.
+
+        Raises
+        ------
+        ArgumentError
+            If `statistic` or `level` has an impossible value, or a bootstrap is needed and missing.
 
         Examples
         --------
@@ -165,9 +179,9 @@ class Deconvolution(Printed):
         return float(ends[0]), float(ends[1])
 
     def plot(self, raw: Numbers | None = None) -> Figure:
-        """Draw the answers and the distribution behind them; needs matplotlib.
+        """Draw the outputs and the recovered distribution; needs matplotlib.
 
-        `raw` are the true values, for a demonstration. A figure that shows them is not private.
+        `raw` are the true values, for demonstrations: a figure that shows them is not private.
         """
         from inbounds.plots.deconvolution import deconvolution_figure  # noqa: PLC0415 - optional
 
@@ -179,14 +193,15 @@ class Deconvolution(Printed):
 
     def _resampled(self, statistic: Statistic) -> Floats:
         if len(self.replicates) < 2:
-            raise ArgumentError("Errors need a bootstrap.\nHint: deconvolve(..., bootstrap=200)")
+            hint = "use deconvolve(..., bootstrap=200)."
+            raise ArgumentError.must_be("bootstrap", "at least 2 for this statistic", hint=hint)
         atoms = self._replicate_atoms
         atoms = np.zeros((len(self.replicates), 2)) if atoms is None else atoms
-        drawn = [
-            Stairs(self.edges, weights, held, self._points)
-            for weights, held in zip(self.replicates, atoms, strict=True)
-        ]
-        return np.array([_statistic(statistic, stairs) for stairs in drawn])
+        resamples = (
+            Stairs(self.edges, weights, at_bounds, self._points)
+            for weights, at_bounds in zip(self.replicates, atoms, strict=True)
+        )
+        return np.array([_statistic(statistic, stairs) for stairs in resamples])
 
     def _table(self) -> Table:
         return deconvolution_table(self, proper_mean=self._readings is not None)
@@ -216,12 +231,12 @@ def _levels(q: Any) -> Floats:
     return level
 
 
-def whole(least: int, most: int, **labelled: Any) -> int:
-    """Check that a number is whole and in a range.
+def check_whole(least: int, most: int, **labelled: Any) -> int:
+    """Return a number as an integer, and refuse it if it is not whole or out of a range.
 
     Examples
     --------
-    >>> whole(2, 9, bins=4)
+    >>> check_whole(2, 9, bins=4)
     4
     """
     ((name, value),) = labelled.items()

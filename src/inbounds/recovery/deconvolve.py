@@ -1,6 +1,6 @@
-"""Reading a private column: the distribution of the true values behind many private answers.
+"""Recover the distribution of the true values from a column of private outputs.
 
-Only answers are read, so this costs no privacy. Certificate and limits:
+Only outputs are used, so this costs no privacy. Certificate and limits:
 docs/proofs/deconvolution.md.
 """
 
@@ -17,15 +17,15 @@ from inbounds._types import Floats, Numbers
 from inbounds.errors import ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
-from inbounds.recovery.deconvolution import Deconvolution, whole
+from inbounds.recovery.deconvolution import Deconvolution, check_whole
 from inbounds.recovery.mean import Reader
 from inbounds.recovery.response import bending, fit
 
 __all__ = ["Deconvolution", "deconvolve"]
 
-_FINEST = 1 << 12  # bins: their matrix grows with the square
+_FINEST = 1 << 12  # bins at most: memory grows with their square
 _MANY = 1 << 20
-_ATOM = 1.0  # nats that a point on a bound costs, with everybody on it
+_ATOM = 1.0  # nats that all values on a bound cost
 
 
 def deconvolve(
@@ -39,44 +39,65 @@ def deconvolve(
     rng: np.random.Generator | None = None,
     progress: bool = False,
 ) -> Deconvolution:
-    """Return the most plausible distribution of the true values behind private answers.
+    """Return the most plausible distribution of the true values behind private outputs.
 
-    Plain maximum likelihood (``smooth=0``) answers in a few sharp spikes when the noise is high.
+    Unpenalised maximum likelihood (``smooth=0``) gives a few sharp spikes if the noise is high.
     The default charges 1 nat of log-likelihood for the curvature of a bell whose standard deviation
-    is a tenth of the box, whatever the number of answers, so that many answers outweigh it.
-    It was chosen by measurement. Over 162 columns (ages, bell, exponential, uniform, two humps,
-    spikes; 10³ to 10⁶ rows; epsilon 1 to 10 for the whole range; three mechanisms) the Wasserstein
-    distance to the truth was 8.4 for the answers themselves, 4.7 at ``smooth=0``, 2.1 at 1, 2.3 at
-    100, in years of 120. Columns of a few exact values are the exception: there 0 is best.
+    is a tenth of the box. This price does not grow with the number of outputs, so that many outputs
+    outweigh it. It was chosen by measurement: over 162 columns (ages, bell, exponential, uniform,
+    two humps, spikes; 10³ to 10⁶ rows; epsilon 1 to 10 for the whole range; three mechanisms) the
+    Wasserstein distance to the truth was 8.4 for the outputs themselves, 4.7 at ``smooth=0``, 2.1
+    at 1 and 2.3 at 100, in years of 120. For columns of a few exact values, 0 is best.
 
-    Values that lie exactly on a bound, as zeros often do, are no part of that curve: each bound may
-    hold any fraction by itself, at a price of `smooth` nats for all of it. On a box with at most
-    `bins` steps every step is a point. The mean does not come from the distribution at all: see
-    `Deconvolution.mean`. On a box with `step`, true values are taken to be on the steps.
+    Values that lie exactly on a bound, as zeros often do, are not part of that curve: any fraction
+    may lie on each bound, at a price of `smooth` nats for all values. On a box with at most `bins`
+    steps, every step is a point. On a box with `step`, true values are taken to be on the steps.
+    The mean does not come from the distribution: see `Deconvolution.mean`.
 
     Parameters
     ----------
     outputs
-        Answers of an interval mechanism, one for each person: an array, a pandas, Polars or
-        Arrow column, or an iterator of such chunks, which need not fit in memory together.
+        Outputs of an interval's mechanism, one for each person: an array, a pandas, Polars or Arrow
+        column, or an iterator of these, which need not fit in memory together.
     mechanism
-        The mechanism they came from.
+        The mechanism that they came from.
     counts
-        How often each of `outputs` was given, if they are distinct answers with counts.
+        How often each of `outputs` occurs, if they are distinct.
     bins
-        Cells of true values at most. On a box with `step` a cell holds whole steps.
+        The largest number of cells of true values. On a box with `step`, a cell holds whole steps.
     smooth
-        The price of curvature: penalised likelihood, of which 0 is the unpenalised one.
+        The price of curvature, in nats.
     bootstrap
-        Columns of answers to draw from those seen, for `interval` and `standard_error`.
+        The number of resamples of the outputs, for `interval` and `standard_error`.
     rng
-        Where the bootstrap's randomness comes from. It protects nobody, so any will do.
+        The bootstrap's source of randomness. Privacy does not depend on it.
     progress
-        Whether to show a progress bar of the bootstrap on stderr; needs rich.
+        Whether to show a progress bar for the bootstrap on standard error; needs rich.
+
+    Returns
+    -------
+    Deconvolution
+
+    Raises
+    ------
+    ArgumentError
+        If outputs lie outside the mechanism's box, or an option has an impossible value.
+    ArgumentTypeError
+        If an argument has the wrong type.
+
+    See Also
+    --------
+    privatize : Makes private columns.
+
+    Notes
+    -----
+    The weights w maximise Σ_j n_j ln(Σ_i w_i P_ij) − smooth·(½∫(g″)² in bells + the atoms), where
+    n_j outputs lie in cell j, P_ij is the probability of cell j for a value in cell i, and g is the
+    density of w; see docs/proofs/deconvolution.md.
 
     Guarantees
     ----------
-    A function of `outputs` and public parameters: post-processing, at no cost of privacy. No
+    This is post-processing of `outputs` and public parameters, so it costs no privacy. No
     distribution on the cells has a penalised log-likelihood more than `gap` nats higher.
 
     Examples
@@ -84,12 +105,12 @@ def deconvolve(
     >>> import inbounds as ib
     >>> from inbounds.data import load_anes96
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 120, epsilon=4.0)
-    >>> answers = m.release(load_anes96()["age"])
-    >>> result = deconvolve(answers, m)
+    >>> outputs = m.release(load_anes96()["age"])
+    >>> result = deconvolve(outputs, m)
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
-    cells = Cells.of(mechanism, whole(2, _FINEST, bins=bins))
+    cells = Cells.of(mechanism, check_whole(2, _FINEST, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
     seen, reader = np.zeros(len(cells.cuts) + 1), Reader(mechanism)
     for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
@@ -97,8 +118,8 @@ def deconvolve(
         reader.add(block, times)
     model = _Model.of(cells, mechanism, smooth)
     best = model.fit(seen)
-    draws = _resamples(seen, whole(0, _MANY, bootstrap=bootstrap), rng)
-    again = [model.fit(draw) for draw in tracked(list(draws), "bootstrap", progress=progress)]
+    draws = _resamples(seen, check_whole(0, _MANY, bootstrap=bootstrap), rng)
+    refits = [model.fit(draw) for draw in tracked(list(draws), "bootstrap", progress=progress)]
     size = len(cells.edges) - 1
     return Deconvolution(
         mechanism,
@@ -107,9 +128,9 @@ def deconvolve(
         np.bincount(cells.home, seen, size) / seen.sum(),
         int(seen.sum()),
         best.gap,
-        np.array([one.weights for one in again]).reshape(-1, size),
+        np.array([refit.weights for refit in refits]).reshape(-1, size),
         best.atoms,
-        np.array([one.atoms for one in again]).reshape(-1, 2),
+        np.array([refit.atoms for refit in refits]).reshape(-1, 2),
         cells.points,
         reader.read(),
     )
@@ -124,7 +145,7 @@ class _Fitted:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What is maximised: the first and the last row are the bounds themselves, others cells."""
+    """The objective: the first and the last row are for the bounds, the others for cells."""
 
     response: Floats
     penalty: Floats

@@ -1,4 +1,4 @@
-"""What is printed of a recovered distribution."""
+"""How a recovered distribution is printed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from inbounds._table import Table
 if TYPE_CHECKING:
     from inbounds.recovery.deconvolution import Deconvolution
 
-_QUICK = 1000  # resampled columns whose intervals are shown
+_QUICK = 1000  # resamples at most for intervals to be shown
 
 
 def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
-    """List what was recovered; `proper_mean` says whether the mean's interval has a confidence.
+    """Return a table of what was recovered; `proper_mean`: the mean's interval has a confidence.
 
     Examples
     --------
@@ -21,9 +21,9 @@ def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
     >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     >>> result = ib.deconvolve(m.release([0.2, 0.8] * 50), m, bootstrap=0)
     >>> deconvolution_table(result, proper_mean=True).rows[1]
-    ('outputs read', '100')
+    ('outputs', '100')
     """
-    facts = [("mechanism", repr(result.mechanism)), ("outputs read", f"{result.count:,}")]
+    facts = [("mechanism", repr(result.mechanism)), ("outputs", f"{result.count:,}")]
     names: tuple[Literal["mean", "median", "variance"], ...] = ("mean", "median", "variance")
     numbers = result.mean, float(result.quantile(0.5)), result.variance
     for name, number in zip(names, numbers, strict=True):
@@ -32,7 +32,7 @@ def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
     facts += [
         ("standard deviation", f"{result.variance**0.5:.6g}"),
         ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
-        ("bootstrap", f"{len(result.replicates)} columns"),
+        ("bootstrap", f"{len(result.replicates)} resamples"),
     ]
     return Table.of_facts("Distribution of the true values", facts)
 
@@ -40,9 +40,9 @@ def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
 def _interval(
     result: Deconvolution, statistic: Literal["mean", "median", "variance"], *, proper: bool
 ) -> str:
-    """Call an interval one of 95 % only if it is."""
+    """Return the interval in words; only a proper one is called a 95 % interval."""
     if not proper and not 2 <= len(result.replicates) <= _QUICK:
         return ""
     low, high = result.interval(statistic, 0.95)
-    what = "95 % interval" if proper else "95 % of the bootstrap, smoothing left out:"
+    what = "95 % interval" if proper else "95 % of the bootstrap, without the bias of smoothing:"
     return f" ({what} {low:.6g} to {high:.6g})"

@@ -1,6 +1,6 @@
-"""The most plausible distribution over cells, given how often each answer was seen.
+"""The most plausible distribution over cells, given the counts of the outputs.
 
-Why the gap bounds what is missing to the maximum: docs/proofs/deconvolution.md.
+Proof that the gap bounds the distance to the maximum: docs/proofs/deconvolution.md.
 """
 
 from dataclasses import dataclass
@@ -9,16 +9,18 @@ import numpy as np
 
 from inbounds._types import Floats
 
-_ENOUGH = 1e-3  # nats: a likelihood ratio of 1.001 is nothing that data can show
-_ROUNDING = 1e-12  # of the log-likelihood, at most as much as double precision can settle
-_MOST_STEPS = 100  # some 20 are usual
+_ENOUGH = 1e-3  # nats: data cannot show a likelihood ratio of 1.001
+_ROUNDING = 1e-12  # of the log-likelihood: double precision does not settle less
+_MOST_STEPS = 100  # about 20 are usual
 _STAY_INSIDE = 0.995
-_ONE_THREAD = 1 << 18  # BLAS wakes threads for larger products: slow, and 70 times so if others run
+_ONE_THREAD = (
+    1 << 18
+)  # for larger products BLAS wakes threads, which is slow, 70 times on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Weights that sum to one, and a bound on how much more the objective could be, in nats."""
+    """Weights that sum to one, and the most by which the objective could be higher, in nats."""
 
     weights: Floats
     gap: float
@@ -27,19 +29,19 @@ class Fit:
 def fit(response: Floats, counts: Floats, penalty: Floats, price: Floats | float = 0.0) -> Fit:
     """Maximise F(w) = Σ counts·ln(w @ response) − ½ w @ penalty @ w − price @ w.
 
-    The maximum is over distributions w. Newton's method on the conditions of optimality, with the
-    bound w >= 0 tightened step by step (a primal-dual interior point method). F is concave, so the
-    maximum is global. Expectation maximisation climbs the same hill, but needs thousands of steps
-    where the noise is high.
+    The maximum is over distributions w. This is Newton's method on the conditions of optimality,
+    with the bound w >= 0 tightened step by step (a primal-dual interior point method). F is
+    concave, so the maximum is global. Expectation maximisation has the same maximum, but needs
+    thousands of steps if the noise is high.
 
     Parameters
     ----------
     response
-        One row a cell of true values: the probability of every cell of answers.
+        The probability of every cell of outputs, with one row per cell of true values.
     counts
-        How often each cell of answers was seen; at least one answer in all.
+        The number of outputs in each cell of outputs, at least one in all.
     penalty
-        A positive semidefinite matrix; zeros for plain maximum likelihood.
+        A positive semidefinite matrix; zeros for unpenalised maximum likelihood.
     price
         What a unit of each weight costs, in nats.
 
@@ -52,20 +54,20 @@ def fit(response: Floats, counts: Floats, penalty: Floats, price: Floats | float
     """
     seen = counts > 0
     total = float(counts.sum())
-    response, share = response[:, seen], counts[seen] / total
+    response, fraction = response[:, seen], counts[seen] / total
     penalty, price = penalty / total, price / total
     size = len(response)
     weights, slack, level = np.full(size, 1 / size), np.ones(size), 1.0
     best = Fit(weights, np.inf)
     for _ in range(_MOST_STEPS):
         ratio = response / (weights @ response)
-        slope = ratio @ share - penalty @ weights - price
+        slope = ratio @ fraction - penalty @ weights - price
         gap = total * max(0.0, float(slope.max() - slope @ weights))
         if gap < best.gap:
             best = Fit(weights, gap)
         if gap <= max(_ENOUGH, _ROUNDING * total):
             break
-        curvature = weighted_square(ratio, share) + penalty
+        curvature = weighted_square(ratio, fraction) + penalty
         weights, slack, level = _step(slope, curvature, weights, slack, level)
     return best
 
@@ -74,7 +76,7 @@ def bending(widths: Floats) -> Floats:
     """Return Q such that ½ w @ Q @ w is the curvature ½∫(g″)² of the density g, in bells.
 
     The density is taken on the unit interval, so that the number of cells hardly matters. One
-    bell is what a normal density has whose standard deviation is a tenth of the interval.
+    bell is the curvature of a normal density with a tenth of the interval as standard deviation.
 
     Examples
     --------
@@ -95,10 +97,10 @@ def bending(widths: Floats) -> Floats:
 def _step(
     slope: Floats, curvature: Floats, weights: Floats, slack: Floats, level: float
 ) -> tuple[Floats, Floats, float]:
-    """Take a Newton step towards slope = level − slack, weights·slack = a tenth of what it is.
+    """Take a Newton step towards slope = level − slack and a tenth of the present weights·slack.
 
-    At the maximum every cell that is used has the same slope, the level; others fall short of it
-    by their slack.
+    At the maximum, every cell with a positive weight has the same slope, the level; the slopes of
+    the others are lower by their slack.
     """
     size = len(weights)
     barrier = 0.1 * (weights @ slack) / size
@@ -114,7 +116,7 @@ def _step(
 
 
 def weighted_square(matrix: Floats, weights: Floats) -> Floats:
-    """Return matrix · diag(weights) · matrixᵀ, in pieces that one thread does at once.
+    """Return matrix · diag(weights) · matrixᵀ, in pieces small enough for one thread.
 
     Examples
     --------
@@ -131,5 +133,5 @@ def weighted_square(matrix: Floats, weights: Floats) -> Floats:
 
 
 def _reach(point: Floats, step: Floats) -> float:
-    """Return how much of the step may be taken with every coordinate staying positive."""
+    """Return the largest part of the step, at most 1, that keeps every coordinate positive."""
     return min(1.0, _STAY_INSIDE / max(float((-step / point).max()), 1e-300))

@@ -1,8 +1,8 @@
 """A distribution on cells of an interval that may have points of positive probability.
 
-Mass in a cell is spread evenly, but for what lies exactly on a bound of the interval; on few enough
-steps every cell is the one step in it. Relied on by the recovered distribution of a private
-column: half of a column may be zeros.
+Mass in a cell is spread uniformly, except for what lies exactly on a bound of the interval. With
+few enough steps, every cell is the one step in it. The recovered distribution of a private column
+needs this: half of a column may be zeros.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Stairs:
     Parameters
     ----------
     edges
-        Of the cells, increasing.
+        Edges of the cells, increasing.
     weights
-        Fraction in each cell, what lies on the bounds included; they sum to one.
+        Fraction in each cell, including what lies on the bounds; they sum to one.
     atoms
         Fractions that lie exactly on the first and on the last edge.
     points
-        The one value of each cell, if cells are points.
+        The value of each cell, if cells are points.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Stairs:
 
     @property
     def middles(self) -> Floats:
-        """The middle of each cell, or its one value."""
+        """The middle of each cell, or its value if cells are points."""
         if self.points is not None:
             return self.points
         middles: Floats = (self.edges[1:] + self.edges[:-1]) / 2
@@ -59,7 +59,7 @@ class Stairs:
 
     @property
     def variance(self) -> float:
-        """The variance, that within cells included."""
+        """The variance, including that within cells."""
         mean = self.mean
         within = 0.0 if self.points is not None else np.diff(self.edges) ** 2 / 12
         even = self._even @ ((self.middles - mean) ** 2 + within)
@@ -89,7 +89,7 @@ class Stairs:
 
     @property
     def _loose(self) -> Floats:
-        """What lies on the bounds beside what is spread: nothing if cells are points."""
+        """The fractions on the bounds that are not spread; zero if cells are points."""
         return np.zeros(2) if self.points is not None else self.atoms
 
     @property
@@ -101,7 +101,7 @@ class Stairs:
 
     @property
     def _inner(self) -> Floats:
-        """The fractions at most each edge, and below the last."""
+        """The fractions that are at most each edge, but below the last edge."""
         upto: Floats = np.append(0.0, np.cumsum(self._even)) + self._loose[0]
         return np.minimum(upto, 1.0)
 

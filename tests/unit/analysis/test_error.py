@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 
 BOX = ib.Box(-1, 3)
 MECHANISMS = [
@@ -25,7 +25,7 @@ MECHANISMS = [
 def test_the_average_and_the_worst_are_those_of_a_dense_sum(mechanism: ib.BoundedGaussian) -> None:
     values = np.linspace(-1, 3, 400_001)
     mse = mechanism.mse(values)
-    found = Error.of(mechanism)
+    found = ErrorSummary.of(mechanism)
     average = math.sqrt(float((mse.sum() - (mse[0] + mse[-1]) / 2) / (values.size - 1)))
     assert found.average_rmse == pytest.approx(average, rel=1e-6)
     assert found.worst_rmse == pytest.approx(math.sqrt(float(mse.max())), rel=1e-3)
@@ -37,10 +37,10 @@ def test_the_average_and_the_worst_are_those_of_a_dense_sum(mechanism: ib.Bounde
 def test_several_coordinates_average_their_squared_errors() -> None:
     joint = ib.BoundedGaussian(ib.Box([0, 0], [1, 10]), 1, sigma=[0.2, 3.0])
     alone = [
-        Error.of(ib.BoundedGaussian(ib.Box(0, width), 1, sigma=sigma))
+        ErrorSummary.of(ib.BoundedGaussian(ib.Box(0, width), 1, sigma=sigma))
         for width, sigma in ((1, 0.2), (10, 3.0))
     ]
-    found = Error.of(joint)
+    found = ErrorSummary.of(joint)
     for name in ("average_rmse", "worst_rmse"):
         squares = [getattr(error, name) ** 2 for error in alone]
         assert getattr(found, name) == pytest.approx(math.sqrt(sum(squares) / 2), rel=1e-12)

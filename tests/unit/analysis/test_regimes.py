@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import truncnorm
 
 import inbounds as ib
-from inbounds.analysis.error import Error
+from inbounds.analysis.error import ErrorSummary
 from inbounds.analysis.regimes import NAMES, Regimes, regimes
 
 
@@ -18,7 +18,7 @@ def of_names(rmse, names=NAMES):
 
 
 def error(name, *arguments, **options):
-    return Error.of(getattr(ib, name).calibrated(*arguments, **options)).average_rmse
+    return ErrorSummary.of(getattr(ib, name).calibrated(*arguments, **options)).average_rmse
 
 
 @pytest.mark.parametrize("dimension", [1, 3])
@@ -48,7 +48,7 @@ def test_the_error_is_that_of_scipy_s_truncated_normal():
     assert result.rmse[0, 0, 0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_rows_are_budgets_and_columns_are_shares():
+def test_rows_are_epsilons_and_columns_are_sensitivities():
     result = regimes(delta=0.0, shares=[0.01, 0.1, 1.0], epsilons=[0.5, 2.0])
     assert result.rmse.shape == (4, 2, 3)
     assert (np.diff(result.rmse, axis=1) < 0).all()  # a larger budget errs less

@@ -149,7 +149,7 @@ def test_the_default_grid_runs_from_a_tenth_to_three(monkeypatch):
     class Stub:
         average_rmse = 1.0
 
-    monkeypatch.setattr("inbounds.analysis.reproduction.Error.of", lambda _: Stub)
+    monkeypatch.setattr("inbounds.analysis.reproduction.ErrorSummary.of", lambda _: Stub)
     grid = figure1().epsilons
     assert (grid[0], grid[-1]) == (0.1, 3.0)
     assert (np.diff(grid) > 0).all()

@@ -43,11 +43,11 @@ class RandomisedResponse:
     def __init__(self, epsilon):
         self.epsilon = epsilon
         self.rng = np.random.default_rng(7)
-        self.calls = self.answers = 0
+        self.calls = self.outputs = 0
 
     def release(self, values):
         self.calls += 1
-        self.answers += values.size
+        self.outputs += values.size
         lies = self.rng.random(values.shape) > 1 / (1 + math.exp(-self.epsilon))
         return np.where(lies, 1 - np.round(values), np.round(values))
 
@@ -77,7 +77,7 @@ def test_the_bound_follows_from_what_the_audit_reports(passed, refuted):
         )
 
 
-def test_the_event_is_counted_in_fresh_answers_at_the_pair(passed):
+def test_the_event_is_counted_in_fresh_outputs_at_the_pair(passed):
     assert passed.releases <= 200_000
     assert 2 * passed.trials < passed.releases  # some were spent on the choice
     assert sorted(passed.pair) == [0, 1]
@@ -90,8 +90,8 @@ def test_a_stranger_reproduces_the_counts_from_the_event():
     own = np.random.default_rng(1)
     for value, count in zip(result.pair, result.counts, strict=True):
         truth = round(value)
-        answers = np.where(own.random(10**6) > 1 / (1 + math.exp(-1)), 1 - truth, truth)
-        share = result.event.holds(answers).mean()
+        outputs = np.where(own.random(10**6) > 1 / (1 + math.exp(-1)), 1 - truth, truth)
+        share = result.event.holds(outputs).mean()
         assert share == pytest.approx(count / result.trials, abs=0.02)
 
 
@@ -134,7 +134,7 @@ def test_a_foreign_object_is_asked_by_arrays_and_claims_by_itself():
     assert result.claimed_epsilon == 2
     assert result.epsilon_lower > 1.8
     assert mechanism.calls < 20
-    assert mechanism.answers == result.releases
+    assert mechanism.outputs == result.releases
 
 
 def test_a_leak_away_from_the_ends_and_the_middle_is_found_by_random_pairs():
@@ -169,11 +169,11 @@ def test_an_audit_says_what_was_tried():
 class Shaped:
     """Outputs of a box by a function of arrays."""
 
-    def __init__(self, answer, size=2, sensitivity=None):
+    def __init__(self, output, size=2, sensitivity=None):
         self.domain = ib.Box([0] * size, [1] * size)
         self.sensitivity = ib.L2(1) if sensitivity is None else sensitivity
         self.epsilon = 1.0
-        self.release = answer
+        self.release = output
 
 
 NOISE = np.random.default_rng(31)
@@ -210,7 +210,7 @@ def test_a_class_derived_from_ours_is_not_believed_to_be_ours():
 
 
 def test_a_class_is_not_audited_in_place_of_its_instance():
-    with pytest.raises(ArgumentTypeError, match=r"got the class Randomised\w+\.\nHint: give an"):
+    with pytest.raises(ArgumentTypeError, match=r"got the class Randomised\w+\.\nHint: pass an"):
         audit(RandomisedResponse, **CLAIM)
 
 
@@ -288,7 +288,7 @@ def test_the_same_entropy_gives_the_same_audit():
     assert seeded(mechanism, 5000) == seeded(mechanism, 5000)
 
 
-def test_answers_are_drawn_in_blocks(monkeypatch):
+def test_outputs_are_drawn_in_blocks(monkeypatch):
     monkeypatch.setattr("inbounds.auditing.subject._BLOCK", 1 << 10)
     mechanism = RandomisedResponse(1.0)
     result = audit(mechanism, releases=100_000)
@@ -334,12 +334,12 @@ def test_what_is_missing_is_named():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda values: values[:-1], "answer values of shape"),
+        (lambda values: values[:-1], "of the values' shape"),
         (lambda values: np.full_like(values, np.nan), "NaN"),
-        (lambda values: np.full_like(values, np.inf), "finite answers"),
+        (lambda values: np.full_like(values, np.inf), "finite numbers"),
     ],
 )
-def test_answers_that_cannot_be_counted_are_refused(function, message):
+def test_outputs_that_cannot_be_counted_are_refused(function, message):
     with pytest.raises(ArgumentError, match=message):
         audit(function, vectorized=True, **CLAIM)
 

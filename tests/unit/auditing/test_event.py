@@ -22,27 +22,27 @@ LOOSE = {"confidence": 0.95, "delta": 0.0}
 
 
 def test_each_kind_of_event_holds_where_it_says():
-    answers = np.array([0.0, 1.0, 2.0, 3.0])
-    assert Event("below", 1.0).holds(answers).tolist() == [True, True, False, False]
-    assert Event("above", 2.0).holds(answers).tolist() == [False, False, True, True]
-    assert Event("near", 1.0, 2.0).holds(answers).tolist() == [False, True, True, True]
-    assert Event("near", 0.0, 2.0).holds(answers).tolist() == [False, False, True, False]
+    outputs = np.array([0.0, 1.0, 2.0, 3.0])
+    assert Event("below", 1.0).holds(outputs).tolist() == [True, True, False, False]
+    assert Event("above", 2.0).holds(outputs).tolist() == [False, False, True, True]
+    assert Event("near", 1.0, 2.0).holds(outputs).tolist() == [False, True, True, True]
+    assert Event("near", 0.0, 2.0).holds(outputs).tolist() == [False, False, True, False]
 
 
 def test_an_event_of_several_coordinates_speaks_of_their_weighted_sum():
-    answers = np.array([[0.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
+    outputs = np.array([[0.0, 1.0], [3.0, 0.0], [1.0, 1.0]])
     event = Event("above", 3.0, weights=(1.0, 2.0))
-    assert event.read(answers).tolist() == [2.0, 3.0, 3.0]
-    assert event.holds(answers).tolist() == [False, True, True]
+    assert event.read(outputs).tolist() == [2.0, 3.0, 3.0]
+    assert event.holds(outputs).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ("event", "text"),
     [
-        (Event("below", 0.25), "answer ≤ 0.25"),
-        (Event("above", 3.0), "answer ≥ 3"),
-        (Event("near", 0.0, 0.5), "|answer - 0.5| ≤ 0"),
-        (Event("below", 2.0, weights=(1.0, 0.5)), "answer·[1, 0.5] ≤ 2"),
+        (Event("below", 0.25), "output ≤ 0.25"),
+        (Event("above", 3.0), "output ≥ 3"),
+        (Event("near", 0.0, 0.5), "|output - 0.5| ≤ 0"),
+        (Event("below", 2.0, weights=(1.0, 0.5)), "output·[1, 0.5] ≤ 2"),
     ],
 )
 def test_an_event_is_written_as_an_inequality(event, text):
@@ -85,7 +85,9 @@ def tail(low, high, trials, chance):
     [(1, 1000), (17, 10_000), (600, 1000), (950, 1000), (30_758, 3_951_424), (2, 10**7)],
 )
 @pytest.mark.parametrize("miss", [5e-4, 5e-7, 1e-12])
-def test_at_a_bound_the_tail_of_the_binomial_law_is_what_was_asked_for(count, trials, miss):
+def test_at_a_bound_the_tail_of_the_binomial_distribution_is_what_was_asked_for(
+    count, trials, miss
+):
     low = float(chance_lower_bound(count, trials, miss))
     most = min(trials, count + 20_000)
     assert tail(count, most, trials, low) == pytest.approx(miss, rel=1e-4)
@@ -109,7 +111,7 @@ def test_the_bound_on_epsilon_is_the_logarithm_of_the_ratio_less_delta():
     assert epsilon_lower_bound(600, 200, 1000, confidence=0.95, delta=0.6) == 0
 
 
-def test_more_answers_and_less_confidence_bring_the_bound_closer():
+def test_more_outputs_and_less_confidence_bring_the_bound_closer():
     bounds = [epsilon_lower_bound(6 * n, 2 * n, 10 * n, **LOOSE) for n in (10, 10**3, 10**5)]
     assert bounds == sorted(bounds)
     assert bounds[-1] == pytest.approx(math.log(3), rel=0.01)
@@ -177,7 +179,7 @@ def test_the_search_finds_the_threshold_of_the_largest_bound():
     assert 0.98 * every.max() < bound <= every.max()
 
 
-def test_equal_answers_promise_nothing():
+def test_equal_outputs_promise_nothing():
     bound, _ = best_event(STEPS, STEPS, centre=0.5, **LOOSE)
     assert bound == 0
 

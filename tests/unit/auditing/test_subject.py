@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.auditing.subject import claim_of, pairs_of, plain, proved_epsilon
+from inbounds.auditing.subject import claim_of, number_or_tuple, pairs_of, proved_epsilon
 
 
 def values(pairs):
-    return [(plain(first), plain(second)) for first, second in pairs]
+    return [(number_or_tuple(first), number_or_tuple(second)) for first, second in pairs]
 
 
 def test_neighbours_of_an_interval_are_at_both_ends_and_in_the_middle():

@@ -134,7 +134,7 @@ def test_the_clamped_gaussian_without_delta_is_exact_or_refused(method):
 
 
 def test_the_help_names_the_defaults_that_the_library_has():
-    (option,) = arguments.Method.__metadata__
+    (option,) = arguments.MethodOption.__metadata__
     for cls, default in ((ib.BoundedGaussian, "exact"), (ib.ClampedGaussian, "analytic")):
         assert inspect.signature(cls.calibrated).parameters["method"].default == default
     assert "Bounded Gaussian: exact (the default" in option.help

@@ -87,7 +87,7 @@ def test_a_function_that_breaks_down_is_not_refuted(functions, tmp_path, code):
         assert "41" not in result.stderr
 
 
-def test_an_error_of_the_function_is_told_with_its_place(functions, tmp_path):
+def test_an_error_of_the_function_is_reported_with_its_place(functions, tmp_path):
     (tmp_path / "raises.py").write_text("import math\ndef f(value):\n    return math.sqrt(-4711)\n")
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "raises:f")
     assert result.exit_code == 1
@@ -120,7 +120,7 @@ def test_of_a_class_an_instance_is_asked_for(functions):
     result = audit(*UNIT, "--epsilon", "1", *FEW, "--function", "my_noise:Harmless")
     assert result.exit_code == 2
     assert "--function must be an object, got the class Harmless." in result.stderr
-    assert "Hint: give an instance" in result.stderr
+    assert "Hint: pass an instance" in result.stderr
     result = audit(*UNIT, "--epsilon", "1", "--function", "math:pi")
     assert result.exit_code == 2
     assert "--function must have a method release(values), or be a function." in result.stderr
@@ -140,7 +140,7 @@ def test_the_audit_is_drawn(tmp_path):
 
 def test_help_tells_the_exit_codes():
     text = " ".join(audit("--help").stdout.split())
-    assert "exit code is 0 if the claimed epsilon was not refuted and 3 if it was" in text
+    assert "exit code is 0 if the claimed epsilon was not refuted, and 3 if it was" in text
     assert "$ inbounds audit" in text
 
 

@@ -154,7 +154,7 @@ def test_a_certificate_that_does_not_exist_is_a_usage_error(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")])
-def test_the_law_is_drawn(tmp_path, name, start):
+def test_the_distribution_is_drawn(tmp_path, name, start):
     path = tmp_path / name
     assert calibrate(*GRAPH, "--epsilon", "1", "--plot", str(path)).exit_code == 0
     assert path.read_bytes().startswith(start)

@@ -5,7 +5,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.calibration.certificate import Certificate
-from inbounds.cli.column import calibrated, describe, read_column, shares
+from inbounds.cli.column import calibrated, describe, divided_epsilon, read_column
 from inbounds.cli.failure import UsageError
 
 
@@ -24,12 +24,12 @@ def test_another_form_is_refused(text):
         read_column(text)
 
 
-def test_the_epsilon_of_a_row_is_shared_and_never_exceeded():
-    for many in range(1, 40):
-        assert math.fsum(shares([None] * many, 0.7)) <= 0.7
-    assert shares([0.25, None], 1.0)[1] == pytest.approx(0.75, abs=1e-11)
-    assert shares([0.25, 0.5], None) == [0.25, 0.5]
-    assert shares([0.1, 0.2], 0.3) == [0.1, 0.2]
+def test_the_epsilon_of_a_row_is_divided_and_never_exceeded():
+    for count in range(1, 40):
+        assert math.fsum(divided_epsilon([None] * count, 0.7)) <= 0.7
+    assert divided_epsilon([0.25, None], 1.0)[1] == pytest.approx(0.75, abs=1e-11)
+    assert divided_epsilon([0.25, 0.5], None) == [0.25, 0.5]
+    assert divided_epsilon([0.1, 0.2], 0.3) == [0.1, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,15 @@ def test_the_epsilon_of_a_row_is_shared_and_never_exceeded():
 )
 def test_columns_cannot_have_more_than_their_row(own, epsilon):
     with pytest.raises(UsageError, match="--epsilon is for all columns of a row together"):
-        shares(own, epsilon)
+        divided_epsilon(own, epsilon)
 
 
 def test_an_epsilon_must_come_from_somewhere():
     with pytest.raises(UsageError, match="--epsilon must be given"):
-        shares([0.5, None], None)
+        divided_epsilon([0.5, None], None)
 
 
-def test_each_mechanism_hides_any_change_at_its_share():
+def test_each_mechanism_hides_any_change_at_its_part_of_epsilon():
     age, pay = calibrated(["age=0:120:1", "pay=0:2e5@0.75"], 1.0, None, "bounded-gaussian")
     assert age.mechanism.domain == ib.Box(0, 120, step=1)
     assert age.mechanism.epsilon == pytest.approx(0.25)
@@ -90,7 +90,7 @@ def test_the_guarantee_of_a_row_is_that_of_its_columns_together():
     assert facts["columns"][1]["bounds"] == [0, 2e5]
 
 
-def test_certificates_prove_what_is_told():
+def test_certificates_prove_what_is_stated():
     (facts,) = describe(calibrated(["age=0:120"], 1.0, None, "bounded-gaussian"), "error")[
         "columns"
     ]
@@ -100,7 +100,7 @@ def test_certificates_prove_what_is_told():
     assert proof.rows[0].scale == facts["scale"]
 
 
-def test_a_delta_is_shared_too_and_the_row_keeps_what_was_asked():
+def test_a_delta_is_divided_too_and_the_row_keeps_what_was_asked():
     columns = calibrated(["age=0:120", "pay=0:2e5"], 1.0, 1e-6, "bounded-gaussian")
     for one in columns:
         assert one.mechanism.delta(0.5) <= 5e-7

@@ -24,7 +24,7 @@ def expected():
 def test_the_table_shows_every_mechanism_and_the_advice_once(expected):
     text = compare(*AGE).stdout
     assert all(contender.name in text for contender in expected.contenders)
-    assert text.count("Least error: ClampedLaplace") == 1
+    assert text.count("Lowest error: ClampedLaplace") == 1
 
 
 def test_json_holds_the_rows_and_the_advice(expected):

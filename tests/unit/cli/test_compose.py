@@ -110,7 +110,9 @@ def test_one_kind_of_release_is_drawn(tmp_path):
 def test_what_cannot_be_drawn_is_refused(release, tmp_path):
     args = [part for text in release.split("|") for part in ("--release", text)]
     path = tmp_path / "cost.svg"
-    assert "draws one kind" in failure("--delta", "1e-6", *args, "--plot", str(path))
+    assert "only one kind of release can be drawn" in failure(
+        "--delta", "1e-6", *args, "--plot", str(path)
+    )
     assert not path.exists()
     assert "← the cost" in compose("--delta", "1e-6", *args, "--plot", str(path)).stdout
 
@@ -130,8 +132,8 @@ def test_what_cannot_be_drawn_is_refused(release, tmp_path):
         ("epsilon=1 times=0", "times must be a whole number"),
         ("epsilon=1 times=1.5", "times must be a whole number"),
         ("epsilon=1 times=" + "9" * 20, "a whole number from 1 to 999999999999999, got"),
-        ("epsilon=1 sensitivity=1", "needs bounds beside sensitivity"),
-        ("epsilon=1 bounds=0:1", "needs sensitivity beside bounds"),
+        ("epsilon=1 sensitivity=1", "sensitivity needs bounds beside it"),
+        ("epsilon=1 bounds=0:1", "bounds needs sensitivity beside it"),
         ("epsilon=1 bounds=0-1 sensitivity=1", "must be two numbers LOW:HIGH"),
         ("epsilon=1 bounds=0:1 sensitivity=x", "sensitivity must be a number"),
         ("epsilon=1 bounds=0:1 sensitivity=1 mechanism=uniform", "no mechanism 'uniform'"),
@@ -163,13 +165,13 @@ def test_the_largest_number_of_times_is_taken():
 def test_a_clamped_gaussian_needs_a_delta_of_its_own():
     options = ["--bounds", "0:1", "--sensitivity", "1", "--epsilon", "1"]
     message = failure("--delta", "1e-6", *options, "--mechanism", "clamped-gaussian")
-    assert "must be in --release, with a delta= of its own" in message
+    assert "must be in --release, with its own delta=" in message
     text = "bounds=0:1 sensitivity=1 epsilon=1 delta=1e-7 mechanism=clamped-gaussian"
     assert compose("--delta", "1e-6", "--release", text).exit_code == 0
 
 
 def test_no_release_at_all_is_refused():
-    assert "give at least one" in failure("--delta", "1e-6")
+    assert "at least one must be given" in failure("--delta", "1e-6")
 
 
 @pytest.mark.parametrize("delta", ["1", "-1e-6", "nan"])

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from decimal import Decimal
 
 import pyarrow as pa
@@ -31,7 +33,7 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
     warning, cost = result.stderr.splitlines(keepends=True)
     assert warning.startswith("Warning: --epsilon=1e+09 means")
     assert cost == (
-        "Privacy: 2 rows at epsilon=1e+09 each ('age' 1e+09). Other columns are as they were.\n"
+        "Privacy: 2 rows at epsilon=1e+09 each ('age' 1e+09). Other columns are unchanged.\n"
     )
     rows = [line.split(",") for line in target.read_text().splitlines()]
     assert [row[0::2] for row in rows] == [["name", "zip"], ["Doe", "007"], ["Roe", "010"]]
@@ -40,14 +42,14 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
 
 
 @pytest.mark.parametrize("mechanism", ["bounded-gaussian", "bounded-laplace", "clamped-laplace"])
-def test_answers_are_whole_numbers_in_bounds(tmp_path, mechanism):
+def test_outputs_are_whole_numbers_in_bounds(tmp_path, mechanism):
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("age\n" + "41\n" * 300)
     privatize(source, target, *AGE, "--mechanism", mechanism)
-    answers = target.read_text().split()[1:]
-    assert len(answers) == 300
-    assert all(answer.isdigit() and int(answer) <= 120 for answer in answers)
-    assert len(set(answers)) > 20  # fewer of 121 values: below 1e-6 by far
+    outputs = target.read_text().split()[1:]
+    assert len(outputs) == 300
+    assert all(output.isdigit() and int(output) <= 120 for output in outputs)
+    assert len(set(outputs)) > 20  # fewer of 121 values: below 1e-6 by far
 
 
 def test_the_guarantee_stands_beside_the_output_and_is_what_json_prints(people, tmp_path):
@@ -106,7 +108,7 @@ def test_missing_values_are_treated_as_told(tmp_path, policy):
     else:
         first = target.read_text().splitlines()[1].split(",")[1]
         assert (first == "") == (policy == "keep")
-        assert ("missing is published" in result.stderr) == (policy == "keep")
+        assert ("where values are missing" in result.stderr) == (policy == "keep")
 
 
 def test_nothing_is_replaced_unless_forced(people, tmp_path):
@@ -129,20 +131,28 @@ def test_the_input_is_never_replaced(people, tmp_path):
     for target in (people, tmp_path / "link.csv", tmp_path / ".." / tmp_path.name / "people.csv"):
         result = privatize(people, target, *AGE, "--force")
         assert result.exit_code == 2
-        assert "must be another file than INPUT" in result.stderr
+        assert "OUTPUT must not be the input file" in result.stderr
+    assert people.read_text() == PEOPLE
+
+
+def test_a_redirected_input_is_never_replaced(people):
+    command = [sys.executable, "-m", "inbounds", "privatize", "-", str(people), *AGE, "--force"]
+    with people.open() as values:
+        done = subprocess.run(command, stdin=values, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"OUTPUT must not be the input file" in done.stderr
     assert people.read_text() == PEOPLE
 
 
 def test_columns_must_be_there_once(people, tmp_path):
     for name, header, found in (
-        ("height", "name,age\n", "none of that name"),
-        ("age", "age,age\n", "2 of them"),
+        ("height", "name,age\n", "no column"),
+        ("age", "age,age\n", "2 columns named"),
     ):
         people.write_text(header + "1,2\n")
         result = privatize(people, tmp_path / "out.csv", "--column", f"{name}=0:1@1")
         assert result.exit_code == 2
-        message = f"--column '{name}' must be a column of INPUT, exactly once, got {found}.\n"
-        assert message in result.stderr
+        assert f"--column: the input has {found} '{name}'.\n" in result.stderr
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -150,7 +160,7 @@ def test_another_delimiter_is_named_and_then_used(people, tmp_path, delimiter):
     people.write_text(PEOPLE.replace(",", delimiter).replace("Doe", '"Doe, J."'))
     result = privatize(people, tmp_path / "out.csv", *AGE)
     assert result.exit_code == 2
-    assert f"the header seems to be separated by {delimiter!r}, so --delimiter." in result.stderr
+    assert f"its cells seem to be separated by {delimiter!r}: use --delimiter." in result.stderr
     given = r"\t" if delimiter == "\t" else delimiter
     result = privatize(people, tmp_path / "out.csv", *AGE, "--delimiter", given)
     assert result.exit_code == 0, result.stderr
@@ -162,11 +172,11 @@ def test_a_delimiter_that_cannot_be_is_refused(people, tmp_path):
     for delimiter in ("", ";;", "1", '"'):
         result = privatize(people, tmp_path / "out.csv", *AGE, "--delimiter", delimiter)
         assert result.exit_code == 2
-        assert "--delimiter must be one character" in result.stderr
+        assert "'--delimiter': must be one ASCII character" in result.stderr
     pq.write_table(pa.table({"age": [1]}), tmp_path / "in.parquet")
     result = privatize(tmp_path / "in.parquet", tmp_path / "out.parquet", *AGE, "--delimiter", ";")
     assert result.exit_code == 2
-    assert "neither INPUT nor OUTPUT is" in result.stderr
+    assert "neither INPUT nor OUTPUT is CSV" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -200,7 +210,7 @@ def test_the_statement_says_that_types_are_inferred(people, tmp_path):
     assert str(row["when"]) == "2019-12-31 23:00:00+00:00"
     people.write_text("age\n41\n")  # no other column
     result = privatize(people, tmp_path / "one.parquet", *AGE)
-    assert "Other columns are as they were." in result.stderr
+    assert "Other columns are unchanged." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -211,7 +221,7 @@ def test_the_statement_says_that_types_are_inferred(people, tmp_path):
         ("pay=0:900@1", pa.float64()),
     ],
 )
-def test_decimals_of_a_file_are_answered(tmp_path, column, kind):
+def test_decimals_of_a_file_are_privatized(tmp_path, column, kind):
     pay = pa.array([Decimal("17.25"), Decimal("800.01"), None], pa.decimal128(5, 2))
     pq.write_table(pa.table({"pay": pay}), tmp_path / "in.parquet")
     args = ("--column", column, "--nulls", "uniform")
@@ -235,7 +245,7 @@ def test_decimals_of_a_file_are_answered(tmp_path, column, kind):
         ("age,x\nNA,1\nNA,2\n", "column 'age' must have no nulls"),
     ],
 )
-def test_bad_data_is_told_by_its_place_and_leaves_nothing(people, tmp_path, content, message):
+def test_bad_data_is_named_by_its_place_and_leaves_nothing(people, tmp_path, content, message):
     people.write_text(content)
     result = privatize(people, tmp_path / "out.csv", *AGE)
     assert result.exit_code == 1
@@ -256,7 +266,7 @@ def test_columns_of_text_and_of_nothing_are_refused_by_type(tmp_path):
 def test_a_header_alone_costs_nothing(people, tmp_path):
     people.write_text("name,age\n")
     result = privatize(people, tmp_path / "out.csv", *AGE)
-    assert result.stderr == "Privacy: no row, no release, nothing spent.\n"
+    assert result.stderr == "Privacy: no row, so nothing was spent.\n"
     assert (tmp_path / "out.csv").read_text() == "name,age\n"
 
 

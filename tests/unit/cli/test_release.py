@@ -10,9 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import inbounds as ib
-from inbounds.cli import arguments
 from inbounds.cli.app import app
-from inbounds.cli.release import statement
 
 AGE = ["--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1"]
 SURE = ["--bounds", "0:120", "--sensitivity", "1", "--epsilon", "1e9"]  # hardly any noise
@@ -27,15 +25,15 @@ def numbers(text):
     return [float(line) for line in text.splitlines()]
 
 
-def test_a_value_is_answered_within_bounds():
+def test_an_output_is_within_bounds():
     result = release(*AGE, "41.3")
     assert result.exit_code == 0
-    (answer,) = numbers(result.stdout)
-    assert 0 <= answer <= 120
+    (output,) = numbers(result.stdout)
+    assert 0 <= output <= 120
     assert result.stderr == "Privacy: 1 release at epsilon=1.\n"
 
 
-def test_answers_come_in_the_order_of_the_values():
+def test_outputs_come_in_the_order_of_the_values():
     result = release(*SURE, "100", "-7", "41.5", "1e2")
     assert numbers(result.stdout) == pytest.approx([100, 0, 41.5, 100], abs=0.1)
     warning, cost = result.stderr.splitlines()
@@ -77,13 +75,25 @@ def test_a_file_is_read_and_a_file_written(tmp_path):
     assert numbers(target.read_text()) == pytest.approx([41, 7], abs=0.1)
 
 
+def test_another_delimiter_is_read_and_written(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("name;x;y\nDoe;2.5;4\n")
+    options = ["--input", str(source), "--column", "x", "--column", "y", "--epsilon", "1e9"]
+    result = release(*GRAPH, *options)
+    assert result.exit_code == 2
+    assert "separated by ';': use --delimiter" in result.stderr
+    result = release(*GRAPH, *options, "--delimiter", ";")
+    (line,) = result.stdout.splitlines()
+    assert list(map(float, line.split(";"))) == pytest.approx([2.5, 4], abs=0.1)
+
+
 @pytest.mark.parametrize("option", [[], ["--input", "-"]])
 def test_standard_input_is_read(option):
     result = release(*SURE, *option, "--output", "-", input="3\r\n4\r\n")
     assert numbers(result.stdout) == pytest.approx([3, 4], abs=0.1)
 
 
-def test_json_holds_answers_and_what_they_cost():
+def test_json_holds_outputs_and_what_they_cost():
     result = release(*SURE, "--json", "5", "6", "--mechanism", "clamped-laplace")
     found = json.loads(result.stdout)
     assert found["answers"] == pytest.approx([5, 6], abs=0.1)
@@ -95,7 +105,7 @@ def test_json_holds_answers_and_what_they_cost():
 def test_no_value_costs_nothing():
     result = release(*AGE, input="")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "Privacy: no value, no release, nothing spent.\n"
+    assert result.stderr == "Privacy: no release, so nothing was spent.\n"
 
 
 @pytest.mark.parametrize("bad", ["secret", "nan", "-inf", "4,5", "", "-x", "--=77"])
@@ -157,7 +167,7 @@ def test_the_values_are_never_written_over(people, monkeypatch, target, force):
     options = ["--input", "people.csv", "--column", "age", "--output", target]
     result = release(*AGE, *options, *force)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "--output must be another file than the input" in result.stderr
+    assert "--output must not be the input file" in result.stderr
     assert people.read_text() == "age\n41\n"
 
 
@@ -173,7 +183,7 @@ def test_redirected_values_are_never_written_over(people):
     with people.open() as values:
         done = subprocess.run(command, stdin=values, capture_output=True, check=False)
     assert done.returncode == 2
-    assert b"--output must be another file than the input" in done.stderr
+    assert b"--output must not be the input file" in done.stderr
     assert people.read_text() == "age\n41\n"
 
 
@@ -231,7 +241,7 @@ def test_a_bad_line_of_a_pipe_leaves_what_was_printed_accounted_for():
 
 @pytest.mark.usefixtures("pipe")
 @pytest.mark.parametrize("held", ["--output", "--json"])
-def test_a_bad_line_of_a_pipe_costs_nothing_where_answers_are_held_back(tmp_path, held):
+def test_a_bad_line_of_a_pipe_costs_nothing_where_outputs_are_held_back(tmp_path, held):
     target = tmp_path / "out.txt"
     result = release(*AGE, held, *([str(target)] if held == "--output" else []))
     assert result.exit_code == 1
@@ -246,14 +256,8 @@ def test_a_device_holds_nothing_back():
     assert "Privacy: 4 releases" in result.stderr
 
 
-def test_blocks_give_as_many_answers_as_values(monkeypatch):
+def test_blocks_give_as_many_outputs_as_values(monkeypatch):
     monkeypatch.setattr("inbounds.cli.release._BLOCK", 3)
     values = np.linspace(0, 120, 10)
     result = release(*SURE, input="\n".join(map(repr, values.tolist())))
     assert numbers(result.stdout) == pytest.approx(values, abs=0.1)
-
-
-def test_the_statement_counts_and_names_the_guarantee():
-    m = ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0)
-    text = statement(m, arguments.read_guarantee(None, None, 0.5), 3)
-    assert text.startswith("Privacy: 3 releases at rho=0.5 each; together 3 times that")

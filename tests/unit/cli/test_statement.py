@@ -1,7 +1,9 @@
 import pytest
 
+from inbounds import Box
 from inbounds.cli.column import calibrated, describe
-from inbounds.cli.statement import statement, types_told
+from inbounds.cli.statement import described_types, release_statement, row_statement
+from inbounds.guarantee import Amount
 
 
 def facts(nulls="error", **more):
@@ -10,13 +12,13 @@ def facts(nulls="error", **more):
 
 
 def test_without_rows_nothing_is_spent():
-    assert statement(facts(rows=0)) == "Privacy: no row, no release, nothing spent."
+    assert row_statement(facts(rows=0)) == "Privacy: no row, so nothing was spent."
 
 
-def test_one_row_is_one_and_missing_values_are_told():
-    text = statement(facts("keep", rows=1))
+def test_one_row_is_singular_and_missing_values_are_mentioned():
+    text = row_statement(facts("keep", rows=1))
     assert text.startswith("Privacy: 1 row at epsilon=1 each")
-    assert "Where values are missing is published. Other columns are as they were." in text
+    assert "The output shows where values are missing. Other columns are unchanged." in text
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,11 @@ def test_one_row_is_one_and_missing_values_are_told():
     ],
 )
 def test_types_are_inferred_from_text_alone(forms, others, inferred):
-    told = types_told(forms, others=others)
+    told = described_types(forms, others=others)
     assert (told != "kept") == inferred
-    assert ("as they were" in statement(facts(types=told))) != inferred
+    assert ("unchanged" in row_statement(facts(types=told))) != inferred
+
+
+def test_releases_are_counted_and_the_guarantee_is_named():
+    text = release_statement(Box(0, 1), Amount(rho=0.5), 3)
+    assert text.startswith("Privacy: 3 releases at rho=0.5 each; together 3 times that")

@@ -33,7 +33,7 @@ def spans(axes):
     return [patch for patch in axes.patches if patch.get_hatch()]
 
 
-def test_the_histograms_are_the_shares_of_the_answers(result):
+def test_the_histograms_are_the_fractions_of_the_outputs(result):
     upper, _ = audit_figure(result).axes
     for bins, (filled, outline) in zip(
         result.histograms, zip(stairs(upper)[::2], stairs(upper)[1::2], strict=True), strict=True
@@ -76,7 +76,7 @@ def test_the_legend_names_values_shares_and_the_event(result):
     upper, lower = audit_figure(result).axes
     first, second, event = texts(upper)
     share = result.counts[0] / result.trials
-    assert first == f"value {result.pair[0]:g}: {share:.3g} of the answers in the event"
+    assert first == f"value {result.pair[0]:g}: {share:.3g} of the outputs in the event"
     assert second.startswith(f"value {result.pair[1]:g}: ")
     assert event == f"event: {result.event}"
     assert "ε claimed, 1" in texts(lower)
@@ -105,7 +105,7 @@ def test_the_title_is_the_verdict(result):
 def test_a_joint_release_is_drawn_along_its_direction():
     joint = drawn(ib.BoundedGaussian(ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]), 3.0))
     upper, lower = audit_figure(joint).axes
-    assert lower.get_xlabel() == "weighted sum of the answer's coordinates"
+    assert lower.get_xlabel() == "weighted sum of the output's coordinates"
     assert texts(upper)[0].startswith("value (")
     assert len(audit_figure(joint).get_suptitle().splitlines()[0]) < 90
 

@@ -38,14 +38,14 @@ def test_the_bars_are_the_errors(wide):
     labels = [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()]
     assert labels == [c.name for c in wide.contenders]
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["middle of the box, whatever the data", "average over values", "worst value"]
+    assert legend == ["always the middle of the box", "average over values", "worst value"]
     (line,) = axes.get_lines()
     assert set(line.get_xdata()) == {wide.baseline.average_rmse}
     assert average[0].get_hatch() != worst[0].get_hatch()
 
 
 @pytest.mark.parametrize(("start", "value"), [("middle", 0.5), ("lower bound", 0.0)])
-def test_the_curves_are_the_densities_of_the_answers(wide, start, value):
+def test_the_curves_are_the_densities_of_the_outputs(wide, start, value):
     axes = named(comparison_figure(wide), f"Outputs when the value is the {start}")
     drawn = {line.get_label(): line for line in axes.get_lines()}
     assert set(drawn) == NAMES

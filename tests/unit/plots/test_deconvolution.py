@@ -17,15 +17,15 @@ CLAMPED = ib.ClampedLaplace(ib.Box(0, 120), 120, scale=60.0)
 
 
 def labels(mechanism: Mechanism, bootstrap: int, *, shown: bool) -> list[str]:
-    answers = mechanism.release(AGES, entropy=SeededEntropy(1))
-    figure = deconvolve(answers, mechanism, bootstrap=bootstrap).plot(AGES if shown else None)
+    outputs = mechanism.release(AGES, entropy=SeededEntropy(1))
+    figure = deconvolve(outputs, mechanism, bootstrap=bootstrap).plot(AGES if shown else None)
     legend = figure.axes[0].get_legend()
     assert legend is not None
     return [text.get_text() for text in legend.get_texts()]
 
 
 def test_the_truth_is_drawn_only_if_given_and_is_called_not_private() -> None:
-    assert labels(TRUNCATED, 0, shown=False) == ["private answers", "recovered"]
+    assert labels(TRUNCATED, 0, shown=False) == ["private outputs", "recovered"]
     assert "true values (not private)" in labels(TRUNCATED, 0, shown=True)
 
 
@@ -42,7 +42,7 @@ def test_end_cells_too_high_to_draw_are_named(mechanism: Mechanism, named: int) 
     texts = [text.get_text() for text in axes.texts]
     assert len(texts) == named
     if named:
-        assert texts[0] == f"{result.private[0]:.0%} of answers ↑"
+        assert texts[0] == f"{result.private[0]:.0%} of outputs ↑"
         assert axes.get_ylim()[1] < result.private[0] / np.diff(result.edges)[0]
 
 

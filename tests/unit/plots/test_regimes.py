@@ -59,7 +59,7 @@ def test_titles_axes_and_legend_say_what_is_drawn(crossing):
     assert axes.get_xscale() == axes.get_yscale() == "log"
     entries = legend(figure)
     assert entries[:2] == ["BoundedGaussian is best", "ClampedLaplace is best"]
-    assert entries[2].startswith("of the truncated two")
+    assert entries[2].startswith("below: BoundedGaussian is better")
     assert "middle of the box" in entries[3]
 
 
@@ -83,10 +83,10 @@ def test_a_line_that_does_not_exist_is_said_in_words():
     assert figure.axes[0].get_title().split("\n") == [
         "m = 1 coordinate, δ = 0",
         "no ClampedGaussian at this guarantee",
-        "of the truncated two, BoundedGaussian throughout",
+        "BoundedGaussian is better than BoundedLaplace everywhere",
     ]
     laplace = Map(np.array([2 * flat, flat, 4 * flat, 3 * flat]))
-    assert regimes_figure([laplace]).axes[0].get_title().endswith("BoundedLaplace throughout")
+    assert regimes_figure([laplace]).axes[0].get_title().endswith("than BoundedGaussian everywhere")
 
 
 def test_one_cell_is_enough_for_a_map():

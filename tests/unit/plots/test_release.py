@@ -16,9 +16,9 @@ def legend(axes):
 def test_by_default_both_bounds_and_the_middle_are_drawn():
     figure = release_figure(GAUSSIAN)
     assert legend(figure.axes[0]) == ["value 0", "value 60", "value 120"]
-    assert figure.get_suptitle() == "Answers of BoundedGaussian on Box(0, 120), sigma = 16"
-    assert figure.axes[0].get_ylabel() == "density of the answer"
-    assert figure.axes[1].get_xlabel() == "answer"
+    assert figure.get_suptitle() == "Outputs of BoundedGaussian on Box(0, 120), sigma = 16"
+    assert figure.axes[0].get_ylabel() == "density of the output"
+    assert figure.axes[1].get_xlabel() == "output"
 
 
 def test_the_curves_are_densities_and_the_bars_95_percent_intervals():
@@ -34,14 +34,14 @@ def test_the_curves_are_densities_and_the_bars_95_percent_intervals():
         assert held == pytest.approx(0.95, abs=1e-9)
 
 
-def test_an_answer_is_marked_in_both_panels():
+def test_an_output_is_marked_in_both_panels():
     top, bottom = release_figure(GAUSSIAN, 60.0, answer=41.3).axes
-    assert legend(top) == ["value 60", "answer 41.3"]
+    assert legend(top) == ["value 60", "output 41.3"]
     assert set(top.get_lines()[-1].get_xdata()) == {41.3}
     assert set(bottom.get_lines()[-1].get_xdata()) == {41.3}
 
 
-def test_one_value_is_shown_close_up_and_never_beyond_an_answer():
+def test_one_value_is_shown_close_up_and_reaches_to_the_output():
     narrow = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=1.0)
     low, high = release_figure(narrow, 60.0).axes[1].get_xlim()
     assert 50 < low < 56.5
@@ -66,10 +66,10 @@ def test_the_density_beside_an_atom_does_not_drop_to_zero():
 def test_each_coordinate_of_a_box_has_a_panel_of_its_own():
     figure = release_figure(JOINT, [[2.0, 3.0], [8.0, 5.0]], answer=[4.0, 6.0])
     assert [axes.get_xlabel() for axes in figure.axes[2:4]] == [
-        "answer, coordinate 1",
-        "answer, coordinate 2",
+        "output, coordinate 1",
+        "output, coordinate 2",
     ]
-    assert legend(figure.axes[1]) == ["value 3", "value 5", "answer 6"]
+    assert legend(figure.axes[1]) == ["value 3", "value 5", "output 6"]
     x, y = figure.axes[1].get_lines()[0].get_data()
     joint = np.column_stack([np.full_like(x, 2.0), x])
     np.testing.assert_allclose(y, JOINT.pdf(joint, [2.0, 3.0])[:, 1], rtol=1e-12)
@@ -97,9 +97,9 @@ def test_the_title_warns_of_rounding():
 @pytest.mark.parametrize(
     ("mechanism", "values", "answer", "message"),
     [
-        (GAUSSIAN, [1.0, 2.0, 3.0, 4.0, 5.0], None, "values must be 1 to 4 of them, got 5"),
-        (GAUSSIAN, [], None, "values must be 1 to 4 of them, got 0"),
-        (GAUSSIAN, None, [1.0, 2.0], "answer must be one answer"),
+        (GAUSSIAN, [1.0, 2.0, 3.0, 4.0, 5.0], None, "values must hold from 1 to 4 values, got 5"),
+        (GAUSSIAN, [], None, "values must hold from 1 to 4 values, got 0"),
+        (GAUSSIAN, None, [1.0, 2.0], "answer must be a single output"),
         (JOINT, [1.0], None, "values must have a last axis of length 2"),
         (JOINT, None, 1.0, "answer must have a last axis of length 2"),
     ],

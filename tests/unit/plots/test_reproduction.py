@@ -33,12 +33,12 @@ def panels():
 def test_titles_and_axes_say_what_is_drawn(panels):
     assert [axes.get_title() for axes in panels[:2]] == [
         "(a) Scale of the noise",
-        "(b) Error of the answers",
+        "(b) Error of the outputs",
     ]
     assert {axes.get_xlabel() for axes in panels[:2]} == {"privacy budget ε"}
     assert [axes.get_ylabel() for axes in panels] == [
         "σ² (squared scale before truncation)",
-        "average RMSE of the answers",
+        "average RMSE of the outputs",
         "percent reduction of σ² against Liu",
         "percent reduction of RMSE against Liu",
     ]
@@ -63,7 +63,7 @@ def test_the_legend_names_every_line_of_both_axes(panels):
 
 
 def test_the_middle_of_the_box_is_a_level_line_of_the_error_only(panels):
-    name = "middle of the box, whatever the data"
+    name = "always the middle of the box"
     assert set(lines(panels[1])[name].get_ydata()) == {2.5}
     assert name not in lines(panels[0])
 

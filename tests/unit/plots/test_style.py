@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from inbounds.errors import MissingPackageError
-from inbounds.plots.style import blank, look_of, plain, tidy
+from inbounds.plots.style import blank, look_of, short_number, tidy
 
 NAMES = [
     "BoundedGaussian",
@@ -54,7 +54,7 @@ def test_tidy_names_the_axes():
     [(0.0, "0"), (1e-6, "1e-6"), (2.5e-5, "2.5e-5"), (120.0, "120"), (41.31234, "41.31")],
 )
 def test_numbers_are_written_plainly(number, text):
-    assert plain(number) == text
+    assert short_number(number) == text
 
 
 @pytest.mark.parametrize("module", ["matplotlib.figure", "matplotlib.backends.backend_agg"])

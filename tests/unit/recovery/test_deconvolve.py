@@ -39,11 +39,11 @@ MECHANISMS = [
 ]
 
 
-def problem(seed: int, cells: int = 5, answers: int = 9) -> tuple[Floats, Floats]:
+def problem(seed: int, cells: int = 5, outputs: int = 9) -> tuple[Floats, Floats]:
     """A response that mixes, and counts some of which are zero."""
     rng = np.random.default_rng(seed)
-    response = rng.dirichlet(np.ones(answers), cells)
-    return response, rng.poisson(rng.choice([0.0, 3.0, 400.0], answers)).astype(float) + 1
+    response = rng.dirichlet(np.ones(outputs), cells)
+    return response, rng.poisson(rng.choice([0.0, 3.0, 400.0], outputs)).astype(float) + 1
 
 
 def objective(weights: Floats, response: Floats, counts: Floats, penalty: Floats) -> float:
@@ -58,7 +58,7 @@ def climbed(response: Floats, counts: Floats) -> Floats:
     return weights
 
 
-def answers_of(mechanism: Mechanism, size: int = 2000) -> Any:
+def outputs_of(mechanism: Mechanism, size: int = 2000) -> Any:
     low, high = float(mechanism.domain.lower), float(mechanism.domain.upper)
     values = np.random.default_rng(5).uniform(low, low + (high - low) / 2, size)
     return mechanism.release(values, entropy=SeededEntropy(5))
@@ -114,7 +114,7 @@ def test_counts_far_beyond_any_table_still_converge() -> None:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
-def test_responses_are_distributions_and_match_drawn_answers(mechanism: Mechanism) -> None:
+def test_responses_are_distributions_and_match_drawn_outputs(mechanism: Mechanism) -> None:
     """Uniform values in a cell, or its one step; chi-square at a false-alarm rate below 1e-6."""
     cells = Cells.of(mechanism, 8)
     response = cells.response(mechanism)
@@ -148,24 +148,24 @@ def test_the_bounds_of_clamped_noise_have_cells_of_their_own() -> None:
 
 
 def test_a_step_box_has_whole_steps_in_a_cell() -> None:
-    result = deconvolve(answers_of(MECHANISMS[4]), MECHANISMS[4], bins=61, bootstrap=0)
+    result = deconvolve(outputs_of(MECHANISMS[4]), MECHANISMS[4], bins=61, bootstrap=0)
     assert result.edges[[0, 1, 2, -1]].tolist() == [0, 1.5, 3.5, 120]
-    each = deconvolve(answers_of(MECHANISMS[4]), MECHANISMS[4], bins=200, bootstrap=0)
+    each = deconvolve(outputs_of(MECHANISMS[4]), MECHANISMS[4], bins=200, bootstrap=0)
     assert each.values[1:-1] == pytest.approx(np.arange(1, 120))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_recovered_weights_are_a_certified_distribution(mechanism: Mechanism) -> None:
-    answers = answers_of(mechanism)
-    result = deconvolve(answers, mechanism, bootstrap=0)
+    outputs = outputs_of(mechanism)
+    result = deconvolve(outputs, mechanism, bootstrap=0)
     assert result.weights.min() >= 0
     assert result.weights.sum() == pytest.approx(1)
     assert result.private.sum() == pytest.approx(1)
     assert 0 <= result.gap <= 1e-3
-    assert result.count == answers.size
+    assert result.count == outputs.size
     low, high = float(mechanism.domain.lower), float(mechanism.domain.upper)
     truth = low + (high - low) / 4
-    assert abs(result.mean - truth) < 0.1 * (high - low) < abs(np.mean(answers) - truth) + high
+    assert abs(result.mean - truth) < 0.1 * (high - low) < abs(np.mean(outputs) - truth) + high
 
 
 def test_little_noise_gives_the_histogram_of_the_values() -> None:
@@ -176,7 +176,7 @@ def test_little_noise_gives_the_histogram_of_the_values() -> None:
     assert result.weights == pytest.approx(truth, abs=2e-3)
 
 
-def test_answers_at_the_bounds_under_almost_no_noise_have_an_explanation() -> None:
+def test_outputs_at_the_bounds_under_almost_no_noise_have_an_explanation() -> None:
     mechanism = ib.ClampedGaussian(BOX, 120, sigma=1e-6)
     result = deconvolve([0.0] * 30 + [120.0] * 10, mechanism, smooth=0, bootstrap=0)
     assert result.weights[[0, -1]] == pytest.approx([0.75, 0.25], abs=1e-3)
@@ -189,11 +189,11 @@ def test_extreme_noise_few_cells_and_huge_counts_converge(
     kind: type[Mechanism], share: float, bins: int
 ) -> None:
     mechanism = kind(ib.Box(-5, 1e6), 1, share * (1e6 + 5))  # type: ignore[call-arg]
-    answers = mechanism.release(np.linspace(-5, 3e5, 50), entropy=SeededEntropy(6))
+    outputs = mechanism.release(np.linspace(-5, 3e5, 50), entropy=SeededEntropy(6))
     for smooth in (0.0, 1e6):
         counts = np.full(50, 10**9)
         result = deconvolve(
-            answers, mechanism, counts=counts, bins=bins, smooth=smooth, bootstrap=0
+            outputs, mechanism, counts=counts, bins=bins, smooth=smooth, bootstrap=0
         )
         assert result.gap <= 1e-12 * result.count
         assert np.isfinite(result.weights).all()
@@ -201,17 +201,17 @@ def test_extreme_noise_few_cells_and_huge_counts_converge(
 
 def test_every_kind_of_column_gives_the_same_result() -> None:
     mechanism = MECHANISMS[4]
-    answers = answers_of(mechanism)
-    once = deconvolve(answers, mechanism, bootstrap=0).weights
-    distinct, counts = np.unique(answers, return_counts=True)
+    outputs = outputs_of(mechanism)
+    once = deconvolve(outputs, mechanism, bootstrap=0).weights
+    distinct, counts = np.unique(outputs, return_counts=True)
     columns: list[tuple[Any, Any]] = [
-        (answers.tolist(), None),
-        (answers.reshape(4, -1), None),
-        (pd.Series(answers), None),
-        (pl.Series(answers), None),
-        (pa.chunked_array(np.array_split(answers, 2)), None),
-        (iter(np.array_split(answers, 7)), None),
-        ((pl.Series(part) for part in np.array_split(answers, 3)), None),
+        (outputs.tolist(), None),
+        (outputs.reshape(4, -1), None),
+        (pd.Series(outputs), None),
+        (pl.Series(outputs), None),
+        (pa.chunked_array(np.array_split(outputs, 2)), None),
+        (iter(np.array_split(outputs, 7)), None),
+        ((pl.Series(part) for part in np.array_split(outputs, 3)), None),
         (distinct, counts),
     ]
     for column, times in columns:
@@ -220,8 +220,8 @@ def test_every_kind_of_column_gives_the_same_result() -> None:
 
 
 def test_a_column_longer_than_a_block_is_counted_whole() -> None:
-    answers = np.full((1 << 20) + 5, 60.0)
-    assert Cells.of(MECHANISMS[0], 8).count(answers, None).sum() == answers.size
+    outputs = np.full((1 << 20) + 5, 60.0)
+    assert Cells.of(MECHANISMS[0], 8).count(outputs, None).sum() == outputs.size
 
 
 def test_statistics_are_those_of_the_stairs() -> None:
@@ -239,9 +239,9 @@ def test_statistics_are_those_of_the_stairs() -> None:
 
 
 def test_the_bootstrap_repeats_with_its_seed_and_only_then() -> None:
-    answers = answers_of(MECHANISMS[0])
+    outputs = outputs_of(MECHANISMS[0])
     first, second, third = (
-        deconvolve(answers, MECHANISMS[0], bootstrap=30, rng=np.random.default_rng(seed))
+        deconvolve(outputs, MECHANISMS[0], bootstrap=30, rng=np.random.default_rng(seed))
         for seed in (1, 1, 2)
     )
     assert first.interval("variance", 0.9) == second.interval("variance", 0.9)
@@ -261,12 +261,12 @@ def test_a_progress_bar_is_shown_only_when_asked_for() -> None:
 
 
 def test_more_smoothing_never_bends_more() -> None:
-    answers = answers_of(MECHANISMS[0])
+    outputs = outputs_of(MECHANISMS[0])
     penalty = bending(np.ones(64))
     bends = [
         float(w @ penalty @ w)
         for w in (
-            deconvolve(answers, MECHANISMS[0], smooth=s, bootstrap=0).weights
+            deconvolve(outputs, MECHANISMS[0], smooth=s, bootstrap=0).weights
             for s in (0.0, 0.1, 1.0, 10.0)
         )
     ]
@@ -279,7 +279,7 @@ def test_more_smoothing_never_bends_more() -> None:
     [
         ([130.0], {}, "outputs must lie in the mechanism's box, between 0 and 120"),
         ([float("nan")], {}, "outputs must not contain NaN"),
-        ([], {}, "outputs must hold at least one answer"),
+        ([], {}, "outputs must hold at least one output"),
         ([1.0], {"counts": [1, 2]}, "counts must be zero or more, and as many as outputs"),
         ([1.0], {"counts": [1e300]}, "counts must be at most"),
         ([1.0], {"bins": 10**12}, "bins must be at most 4096"),
@@ -301,12 +301,12 @@ def test_impossible_arguments_are_refused(
 def test_arguments_of_another_kind_are_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="outputs must be"):
         deconvolve(["a"], MECHANISMS[0])
-    with pytest.raises(ArgumentTypeError, match="mechanism must be a mechanism"):
+    with pytest.raises(ArgumentTypeError, match="mechanism must be an inbounds mechanism"):
         deconvolve([1.0], "BoundedGaussian")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="rng must be"):
         deconvolve([1.0], MECHANISMS[0], rng=1)  # type: ignore[arg-type]
     joint = ib.BoundedGaussian(ib.Box([0, 0], [1, 1]), 1, sigma=1.0)
-    with pytest.raises(ArgumentError, match="mechanism must be one of an interval"):
+    with pytest.raises(ArgumentError, match="mechanism must have an interval as its box"):
         deconvolve([1.0], joint)
 
 
@@ -341,8 +341,10 @@ def test_the_table_calls_only_the_interval_of_the_mean_one_of_95_percent(bootstr
     assert rows["mean"].startswith(f"{result.mean:.6g} (95 % interval ")
     for name in ("median", "variance"):
         assert "95 % interval" not in rows[name]
-        assert ("95 % of the bootstrap, smoothing left out" in rows[name]) == (bootstrap == 20)
-    assert rows["outputs read"] == "200"
+        assert ("95 % of the bootstrap, without the bias of smoothing" in rows[name]) == (
+            bootstrap == 20
+        )
+    assert rows["outputs"] == "200"
     assert "<caption" in result._repr_html_()
     assert "median" in str(result)
 
@@ -354,8 +356,8 @@ def test_many_values_on_a_bound_are_found_there(mechanism: Mechanism) -> None:
     values = np.random.default_rng(6).choice(
         [low, last, (low + last) / 2], 40_000, p=[0.6, 0.3, 0.1]
     )
-    answers = mechanism.release(values, entropy=SeededEntropy(6))
-    result = deconvolve(answers, mechanism, bootstrap=0)
+    outputs = mechanism.release(values, entropy=SeededEntropy(6))
+    result = deconvolve(outputs, mechanism, bootstrap=0)
     assert result.atoms == pytest.approx([0.6, 0.3], abs=0.12)
     assert (result.atoms <= result.weights[[0, -1]] + 1e-12).all()
     assert result.cdf(low) >= 0.45

@@ -53,7 +53,7 @@ def read(
         Whether to infer the types of other columns from the first `INFERRED` rows, or to pass
         their text on as it is.
     delimiter
-        The character between cells, as `csv_writer.checked_delimiter` allows it.
+        The character between cells: ASCII, and not part of numbers, quotes and line ends.
     check
         What to call with the names in the header, before rows are read that may not fit it.
 

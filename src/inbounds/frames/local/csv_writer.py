@@ -53,27 +53,6 @@ def writer(
     return write
 
 
-def checked_delimiter(delimiter: str) -> str:
-    """Return a delimiter that is one byte, and no part of numbers, quotes and lines.
-
-    Examples
-    --------
-    >>> checked_delimiter(";")
-    ';'
-    """
-    if not (
-        len(delimiter) == 1
-        and delimiter.isascii()
-        and not delimiter.isalnum()
-        and delimiter not in '"+-.\r\n\0'
-    ):
-        raise ArgumentError(
-            "delimiter must be one character that is no part of numbers, quotes and lines, as ';', "
-            f"got delimiter={delimiter!r}."
-        )
-    return delimiter
-
-
 def _cells(column: Any, special: str, *, quote_empty: bool) -> Any:
     """Return the text of a column, each cell in quotes if it needs them itself."""
     if isinstance(column.type, pa.BaseExtensionType):
