@@ -55,6 +55,22 @@ class Hint(str):
         return self._words.format(*map(write, self._code))
 
 
+def quoted(value: object) -> str:
+    """Return a public argument as code, cut if long; its type if it cannot be written.
+
+    Examples
+    --------
+    >>> quoted("a" * 100)[-10:], quoted(10**5000)
+    ('aaaaaaa...', '<int>')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # an int of more than 4300 digits, or a foreign object
+        return f"<{type(value).__name__}>"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 class InBoundsError(Exception):
     """Base of every error inbounds raises on purpose."""
 

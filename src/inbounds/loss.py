@@ -1,36 +1,24 @@
 """What one release may cost, as data: mechanisms write it, accounting reads it.
 
-What pure epsilon alone implies is proved in docs/proofs/composition.md, and what a loss says of
-larger changes of the data in docs/proofs/unit.md.
+docs/proofs/unit.md proves what a loss implies for larger changes of the data.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
-
-from scipy.special import erfinv, ndtri
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.group import group_delta, multiplied
 from inbounds.guarantee import check_delta, check_kind
+from inbounds.profile import LARGEST, Profile, pure_mu, pure_rho, response_delta, tabulated
 from inbounds.unit import Unit, check_unit
 
-LARGEST = 512.0
-"""Of the epsilons in a profile: a release that leaks more with some chance may leak everything."""
-
-_POINTS = 64
-_NEGLIGIBLE = 1e-24  # a delta that no budget will notice
 _UP = 1 + 2.0**-40  # covers rounding
-_TINY = 1e-300  # covers underflow
-_HALVINGS = 60  # in search of where delta is negligible
-
-Profile = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,7 +84,7 @@ class PrivacyLoss(HasHtml):
         None is worse than randomised response, whose delta, mu and rho are these.
         """
         epsilon = _cost(epsilon=epsilon)
-        points = profile(lambda smaller: response_delta(epsilon, smaller), epsilon)
+        points = tabulated(lambda smaller: response_delta(epsilon, smaller), epsilon)
         return cls(epsilon, pure_mu(epsilon), pure_rho(epsilon), points)
 
     @classmethod
@@ -109,7 +97,7 @@ class PrivacyLoss(HasHtml):
         def total(smaller: float) -> float:
             return min(1.0, (delta + (1 - delta) * response_delta(epsilon, smaller)) * _UP)
 
-        points = profile(total, epsilon) if epsilon else ((0.0, delta),)
+        points = tabulated(total, epsilon) if epsilon else ((0.0, delta),)
         return cls(math.inf, math.inf, math.inf, points)
 
     @classmethod
@@ -270,63 +258,3 @@ def _number(value: object) -> float:
     if type(value) not in (int, float):
         raise TypeError
     return float(value)  # type: ignore[arg-type]
-
-
-def response_delta(pure: float, epsilon: float) -> float:
-    """Return delta at `epsilon` of randomised response at `pure`: the worst of all that pure.
-
-    Examples
-    --------
-    >>> round(response_delta(1.0, 0.5), 6), response_delta(1.0, 1.0)
-    (0.287649, 0.0)
-    """
-    excess = pure - epsilon
-    if excess <= 0:
-        return 0.0
-    # (e^pure - e^epsilon)/(1 + e^pure), without overflow
-    return min(1.0, -math.expm1(-excess) / (1 + math.exp(-pure)) * _UP)
-
-
-def pure_mu(epsilon: float) -> float:
-    """Return mu such that whatever is purely private at `epsilon` is mu-GDP.
-
-    The trade-off curve of randomised response is the chord of a Gaussian's curve through its
-    corner, and a convex curve lies below its chords.
-
-    Examples
-    --------
-    >>> round(pure_mu(1.0), 6), pure_mu(1e-9) / 1e-9 > math.sqrt(math.pi / 2)
-    (1.232..., True)
-    """
-    if epsilon < 1:
-        return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2))) * _UP + _TINY
-    return -2 * float(ndtri(1 / (1 + math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf
-
-
-def pure_rho(epsilon: float) -> float:
-    """Return rho such that whatever is purely private at `epsilon` is rho-zCDP.
-
-    Examples
-    --------
-    >>> round(pure_rho(1.0), 9), round(pure_rho(10.0), 9)
-    (0.5, 10.0)
-    """
-    return min(epsilon * epsilon / 2, epsilon) * _UP + _TINY
-
-
-def profile(delta: Callable[[float], float], pure: float) -> Profile:
-    """Tabulate an upper bound on delta, from epsilon 0 to where it vanishes or is negligible.
-
-    Examples
-    --------
-    >>> points = profile(lambda epsilon: response_delta(1.0, epsilon), 1.0)
-    >>> len(points), points[-1]
-    (65, (1.0, 0.0))
-    """
-    top = min(pure, LARGEST)
-    for _ in range(_HALVINGS):
-        if delta(top / 2) > _NEGLIGIBLE:
-            break
-        top /= 2
-    steps = sorted({top * k / _POINTS for k in range(_POINTS + 1)})
-    return tuple((epsilon, delta(epsilon)) for epsilon in steps)

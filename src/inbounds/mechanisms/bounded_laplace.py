@@ -16,7 +16,6 @@ from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
-from inbounds.loss import response_delta
 from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
@@ -26,6 +25,7 @@ from inbounds.mechanisms.argument import (
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
+from inbounds.profile import response_delta
 from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
 
 

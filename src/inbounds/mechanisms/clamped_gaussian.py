@@ -17,11 +17,11 @@ from inbounds.calibration.quotient import largest_l2
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, Hint
 from inbounds.guarantee import check_delta, check_epsilon
-from inbounds.loss import pure_rho
 from inbounds.mechanisms.argument import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
+from inbounds.profile import pure_rho
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 Method = Literal["analytic", "classical", "exact"]

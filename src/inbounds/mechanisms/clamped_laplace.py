@@ -13,7 +13,6 @@ from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.quotient import largest_l1
 from inbounds.domain import Box
-from inbounds.loss import response_delta
 from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
@@ -23,6 +22,7 @@ from inbounds.mechanisms.argument import (
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
+from inbounds.profile import response_delta
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from inbounds import _check
+from inbounds._number import fits_in_memory
 from inbounds._types import Floats, Number, Numbers
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -220,5 +221,5 @@ def _fitting(values: Floats, **labelled: Any) -> Floats:
     except ValueError:
         got = f"{given.shape} and {values.shape}"
         raise ArgumentError.must(name, "have a shape that fits that of values", got=got) from None
-    _check.fits_in_memory(math.prod(shape), f"{name} beside values")
+    fits_in_memory(math.prod(shape), f"{name} beside values")
     return given

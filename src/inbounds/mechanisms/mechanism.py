@@ -17,12 +17,13 @@ from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
+from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.argument import check_box, check_order
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.distribution import Distribution, check_level, like
 from inbounds.mechanisms.overview import overview
 from inbounds.numerics.search import smallest_admissible
+from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -181,7 +182,7 @@ class Mechanism(Distribution, HasHtml, ABC):
         >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
         PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
         """
-        points = profile(self.delta, self.epsilon)
+        points = tabulated(self.delta, self.epsilon)
         return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)
 
     @overload

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from inbounds._check import quoted
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.queries.connectivity import second_eigenvalue, tolerance
 from inbounds.queries.query import Query
 from inbounds.sensitivity import PerCoordinate
