@@ -147,7 +147,7 @@ def test_a_unit_is_stated_once() -> None:
     assert loss.about(PERSON) == loss.about(None) == loss
     with pytest.raises(ArgumentError, match=r"^unit must be 'replace one person'") as caught:
         loss.about(ADDED)
-    assert caught.value.hint == "loss.converted(unit) converts it."
+    assert caught.value.hint == "loss.converted(unit) converts a loss to another unit."
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
         loss.about("person")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
@@ -211,9 +211,9 @@ def test_a_loss_is_converted_by_the_number_of_steps(known: Unit, wanted: Unit, f
 def test_what_does_not_follow_is_not_converted() -> None:
     with pytest.raises(ArgumentError, match=r"^unit must be of 'add-remove'"):
         PrivacyLoss.pure(1.0).about(Unit("replace")).converted(ADDED)
-    with pytest.raises(ArgumentError, match=r"^unit must speak of the person"):
+    with pytest.raises(ArgumentError, match=r"^unit must be of one person"):
         PrivacyLoss.pure(1.0).about(ADDED).converted(PERSON)
-    with pytest.raises(ArgumentError, match=r"^loss must state its unit"):
+    with pytest.raises(ArgumentError, match=r"^loss must state a unit"):
         PrivacyLoss.pure(1.0).converted(PERSON)
     with pytest.raises(ArgumentTypeError, match=r"^to must be a Unit"):
         PrivacyLoss.pure(1.0).about(ADDED).converted(None)  # type: ignore[arg-type]

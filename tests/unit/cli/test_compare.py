@@ -60,7 +60,7 @@ def test_people_and_rho_are_heeded():
         (
             [],
             "--epsilon or --rho must be given, one of the two, got neither. "
-            "Hint: write --epsilon 1, say.",
+            "Hint: for example --epsilon 1.",
         ),
         (
             ["--epsilon", "1", "--rho", "1"],

@@ -141,7 +141,7 @@ def test_queries_are_stacked_that_speak_of_one_unit():
     one, two = (Query("q", 1.0, ib.Box(0, 2), 1, unit) for unit in (EDGE, PERSON))
     assert stack([one, AGE, one]).unit == EDGE
     assert stack([AGE, RATE]).unit is None
-    with pytest.raises(ib.ArgumentError, match=r"^queries must speak of one unit") as caught:
+    with pytest.raises(ib.ArgumentError, match=r"^queries must be about one unit") as caught:
         stack([one, AGE, two])
     assert "'add or remove one edge' and 'replace one person'" in str(caught.value)
     assert str(SECRET) not in str(caught.value)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._check import short
-from inbounds._kind import kind_of
+from inbounds._kind import type_name
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.mechanisms.mechanism import Mechanism
@@ -230,6 +230,6 @@ def wrong_type(column: Column, given: object) -> ArgumentTypeError:
     """Return the error about a column whose type is `given`."""
     return ArgumentTypeError(
         f"column {column.name!r} must hold integers or floats of at most 64 bits, "
-        f"got {kind_of(given)}.\n"
+        f"got {type_name(given)}.\n"
         "Hint: cast it to such a type first."
     )
