@@ -9,7 +9,8 @@ import pytest
 
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 WIDTHS = np.array([10.0, 8.0])
 NUMBERS = [L1, L2, LInf]

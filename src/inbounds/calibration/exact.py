@@ -29,7 +29,7 @@ from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import repaired
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _REPRESENTATIVES = 1 << 11  # of a large problem, for a first guess
 _STEPS = 60

@@ -18,7 +18,7 @@ from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import repaired
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # beyond so many scales a bound is not felt
 _WIDEST = 2.0**20  # beyond, doubles cannot tell places near the upper bound apart

@@ -34,7 +34,8 @@ from inbounds.mechanisms.distribution import like
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL, posterior_mean
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
 @checked_constructor

@@ -26,7 +26,8 @@ from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.profile import response_delta
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
 @checked_constructor

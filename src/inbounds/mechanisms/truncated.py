@@ -13,7 +13,8 @@ from inbounds.calibration.exact import PureLoss
 from inbounds.domain import Box
 from inbounds.errors import CertificateError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
