@@ -69,7 +69,7 @@ def test_a_level_that_doubles_cannot_resolve_gives_the_whole_box():
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, [0.9]])
 def test_the_level_is_a_probability(level):
-    with pytest.raises(ArgumentError, match="level must be one number strictly between 0 and 1"):
+    with pytest.raises(ArgumentError, match="level must be a number strictly between 0 and 1"):
         ib.BoundedGaussian(ib.Box(0, 1), 1, 1.0).confidence(0.5, level)
 
 

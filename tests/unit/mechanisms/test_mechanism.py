@@ -362,7 +362,7 @@ def test_public_arguments_are_refused_by_name(kind: Any) -> None:
     for method, name in (("pdf", "x"), ("cdf", "x"), ("quantile", "q")):
         with pytest.raises(ArgumentError, match=rf"^{name} must not contain NaN"):
             getattr(mechanism, method)(math.nan, 5.0)
-        with pytest.raises(ArgumentError, match=rf"^{name} must have a shape that fits"):
+        with pytest.raises(ArgumentError, match=rf"^{name} must have a shape that broadcasts"):
             getattr(mechanism, method)([0.1, 0.2], [1.0, 2.0, 3.0])
     with pytest.raises(ArgumentError, match=r"^q must be between 0 and 1"):
         mechanism.quantile(1.1, 5.0)
