@@ -1,7 +1,7 @@
 """Numbers of any type, read as doubles or exactly.
 
-Python, NumPy and foreign packages have many types of numbers. What is read here is finite or not,
-positive or not: `_check` decides what an argument may be.
+Python, NumPy and other packages have many types of numbers. This module reads them; `_check`
+decides which values an argument may have.
 """
 
 import math

@@ -159,18 +159,18 @@ def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | 
 def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:
     if step is None:
         return None
-    given = _check.several(step=step)
-    if given.ndim == 0:
-        steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
-    elif given.shape == widths.shape:
-        steps = tuple(None if s is None else _check.positive(step=s) for s in given)
+    numbers = _check.several(step=step)
+    if numbers.ndim == 0:
+        steps: tuple[float | None, ...] = (_check.positive(step=numbers.item()),) * widths.size
+    elif numbers.shape == widths.shape:
+        steps = tuple(None if s is None else _check.positive(step=s) for s in numbers)
     else:
         requirement = "one number, or one per coordinate of a box with several coordinates"
-        raise ArgumentError.must_be("step", requirement, got=f"shape {given.shape}")
+        raise ArgumentError.must_be("step", requirement, got=f"shape {numbers.shape}")
     for size, width in zip(steps, widths.ravel().tolist(), strict=True):
         if size is not None and size / (1 + 1e-9) > width:
             raise ArgumentError.must_be("step", "at most upper - lower", got=f"step={short(size)}")
         if size is not None and width * 2.0**-52 > size:
             requirement = "divide the box into at most 2**52 parts"
             raise ArgumentError.must("step", requirement, got=f"step={short(size)}")
-    return steps[0] if given.ndim == 0 else steps
+    return steps[0] if numbers.ndim == 0 else steps

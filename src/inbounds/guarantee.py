@@ -100,7 +100,7 @@ def check_kind(epsilon: object, delta: object, rho: object) -> None:
     >>> check_kind(1.0, 1e-6, None)
     >>> check_kind(1.0, None, 0.1)
     Traceback (most recent call last):
-    inbounds.errors.ArgumentTypeError: epsilon or rho must be given, one of the two, got both.
+    inbounds.errors.ArgumentTypeError: epsilon or rho must be given, but not both, got both.
     """
     if epsilon is None and rho is None:
         words = "for example {}; delta goes with epsilon." if delta else "for example {}."
@@ -111,7 +111,7 @@ def check_kind(epsilon: object, delta: object, rho: object) -> None:
         raise _check.refusal("0 beside rho", delta=delta)
     else:
         return
-    raise ArgumentTypeError.must_be("epsilon or rho", "given, one of the two", got=got, hint=hint)
+    raise ArgumentTypeError.must_be("epsilon or rho", "given, but not both", got=got, hint=hint)
 
 
 def check_epsilon(epsilon: object) -> float:

@@ -159,13 +159,13 @@ def test_a_unit_is_stated_once() -> None:
 def test_a_group_under_pure_epsilon_is_at_least_the_truth_and_little_more(
     epsilon: float, count: int
 ) -> None:
-    exact, found = count * Fraction(epsilon), PrivacyLoss.pure(epsilon).for_group(count)
-    assert exact <= found.epsilon <= exact * (1 + Fraction(1, 2**50)) + Fraction(5e-324)
-    assert pure_mu(found.epsilon) >= found.mu
-    assert pure_rho(found.epsilon) >= found.rho
-    assert found.profile[0][0] == 0
-    assert all(0 <= delta <= 1 for _, delta in found.profile)
-    assert found.profile[-1][0] <= LARGEST
+    exact, loss = count * Fraction(epsilon), PrivacyLoss.pure(epsilon).for_group(count)
+    assert exact <= loss.epsilon <= exact * (1 + Fraction(1, 2**50)) + Fraction(5e-324)
+    assert pure_mu(loss.epsilon) >= loss.mu
+    assert pure_rho(loss.epsilon) >= loss.rho
+    assert loss.profile[0][0] == 0
+    assert all(0 <= delta <= 1 for _, delta in loss.profile)
+    assert loss.profile[-1][0] <= LARGEST
 
 
 def test_a_group_keeps_the_profile_in_order_and_says_how_many_it_is_of() -> None:
