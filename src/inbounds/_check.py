@@ -204,7 +204,7 @@ def public_values(**labelled: object) -> Floats:
     return array
 
 
-def short(value: object) -> str:
+def format_numbers(value: object) -> str:
     """Return a number or vector as a person would write it: 120 for 120.0, long vectors cut."""
     if isinstance(value, float | np.floating):
         number = float(value)
@@ -212,9 +212,9 @@ def short(value: object) -> str:
     if value is None:
         return "None"
     items = list(value)  # type: ignore[call-overload]
-    shown = [short(item) for item in (items if len(items) <= 6 else items[:3])]
+    shown = [format_numbers(item) for item in (items if len(items) <= 6 else items[:3])]
     if len(items) > 6:
-        shown += ["...", short(items[-1])]
+        shown += ["...", format_numbers(items[-1])]
     return "[" + ", ".join(shown) + "]"
 
 

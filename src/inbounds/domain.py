@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check, _exact
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._entry import constructed
 from inbounds._types import Array, Floats, Number, Step, Vector
 from inbounds.errors import ArgumentError
@@ -83,7 +83,7 @@ class Box:
             raise ArgumentError.must_be(
                 "upper",
                 "above lower" if widths.ndim == 0 else "above lower in every coordinate",
-                got=f"lower={short(lower)}, upper={short(upper)}",
+                got=f"lower={format_numbers(lower)}, upper={format_numbers(upper)}",
             )
         if not np.isfinite(widths).all():
             requirement = "close enough to lower that upper - lower is finite"
@@ -145,8 +145,8 @@ class Box:
         return hash((*(bound.tobytes() for bound in bounds), self.steps))
 
     def __repr__(self) -> str:
-        step = "" if self.step is None else f", step={short(self.step)}"
-        return f"Box({short(self.lower)}, {short(self.upper)}{step})"
+        step = "" if self.step is None else f", step={format_numbers(self.step)}"
+        return f"Box({format_numbers(self.lower)}, {format_numbers(self.upper)}{step})"
 
 
 def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:
@@ -169,8 +169,10 @@ def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, .
         raise ArgumentError.must_be("step", requirement, got=f"shape {numbers.shape}")
     for size, width in zip(steps, widths.ravel().tolist(), strict=True):
         if size is not None and size / (1 + 1e-9) > width:
-            raise ArgumentError.must_be("step", "at most upper - lower", got=f"step={short(size)}")
+            raise ArgumentError.must_be(
+                "step", "at most upper - lower", got=f"step={format_numbers(size)}"
+            )
         if size is not None and width * 2.0**-52 > size:
             requirement = "divide the box into at most 2**52 parts"
-            raise ArgumentError.must("step", requirement, got=f"step={short(size)}")
+            raise ArgumentError.must("step", requirement, got=f"step={format_numbers(size)}")
     return steps[0] if numbers.ndim == 0 else steps

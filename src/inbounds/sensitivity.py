@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from inbounds import _check, _exact, _kind
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._types import Floats, Number, Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.reach import Reach
@@ -111,7 +111,7 @@ class _Part(Sensitivity):
         return hash((type(self), np.asarray(self.bound).tobytes()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({short(self.bound)})"
+        return f"{type(self).__name__}({format_numbers(self.bound)})"
 
 
 class L2(_Part):

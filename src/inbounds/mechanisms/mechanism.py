@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
@@ -294,5 +294,5 @@ class Mechanism(Distribution, HasHtml, ABC):
         return overview(self)
 
     def __repr__(self) -> str:
-        scale = f"{self.noise.scale_name}={short(self.scale)}"
+        scale = f"{self.noise.scale_name}={format_numbers(self.scale)}"
         return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}, {scale})"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._kind import type_name
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
@@ -71,7 +71,7 @@ class Column:
             )
         width = box.widths
         if stated.within(width).caps[0] < width[0]:
-            kind, wide = type(self.mechanism).__name__, short(width[0])
+            kind, wide = type(self.mechanism).__name__, format_numbers(width[0])
             raise ArgumentError(
                 f"mechanism of column {self.name!r} must hide any change of a value in its box, "
                 f"so sensitivity must be {wide} or more, got {stated!r}.\n"
