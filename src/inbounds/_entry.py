@@ -162,8 +162,8 @@ def _misfit(
             _listed(rest[: len(extra)]), f"given by name: {label}({call})"
         )
     if extra:
-        got = f"{len(args)} arguments"
-        return ArgumentTypeError.must_be(label, f"given at most {', '.join(names)}", got=got)
+        most = ", ".join(names)
+        return ArgumentTypeError(f"{label} takes {most}, and no more, got {len(args)} arguments.")
     if twice := [name for name in places[: len(args)] if name in kwargs]:
         return ArgumentTypeError.must_be(twice[0], "given once, not by position and by name")
     needed = _needed(known)

@@ -53,6 +53,12 @@ class ClampedGaussian(Mechanism):
     ArgumentTypeError
         If an argument is missing or of a wrong type.
 
+    Guarantees
+    ----------
+    For any two values that differ by what `sensitivity` allows, any set of outputs and any ε ≥ 0,
+    one probability is at most exp(ε) times the other plus ``delta(ε)``. Values outside the box are
+    first moved to its nearest point, which never makes two values differ more.
+
     See Also
     --------
     BoundedGaussian, BoundedLaplace, ClampedLaplace, calibrate, compare
