@@ -70,7 +70,7 @@ def test_people_decide_by_the_error_of_their_mean():
 
 def test_bad_arguments_are_named():
     box = ib.Box(0, 1)
-    with pytest.raises(ArgumentTypeError, match=r"epsilon or rho must be given.*\nHint: write"):
+    with pytest.raises(ArgumentTypeError, match=r"epsilon or rho must be given.*\nHint: for"):
         ib.calibrate(box, 1)
     with pytest.raises(ArgumentTypeError, match=r"got neither.*\nHint: .*delta goes with epsilon"):
         ib.calibrate(box, 1, delta=1e-6)
