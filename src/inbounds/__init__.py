@@ -1,4 +1,4 @@
-"""Differentially private answers that stay in bounds.
+"""Differentially private outputs that stay in bounds.
 
 >>> import inbounds as ib
 >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
@@ -120,7 +120,7 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # where it would give every misspelt name a type
+if not TYPE_CHECKING:  # a type checker would accept every misspelt name
     __getattr__ = loader(__name__, _HOMES)
 
 

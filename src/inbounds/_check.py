@@ -1,31 +1,39 @@
 """Argument checks: the keyword is the label, as in ``positive(sigma=sigma)``.
 
-Each takes exactly one keyword argument and returns its value in clean form. Numbers that are no
-doubles become the nearest one; epsilon, delta and rho one that is not above, and costs one that is
-not below, unless they are the shortest decimal of a double.
-`private_values` is the one for data: its messages never show what was passed.
+Each check takes exactly one keyword argument and returns its value as a float, an integer, a string
+or an array. A number that a double cannot represent exactly becomes the nearest double. Epsilon,
+delta and rho are rounded down instead, and costs are rounded up, unless the number is the shortest
+decimal of a double, as 0.1 is. `private_array` and `private_values` read data, and their messages
+never show any.
 """
 
 import math
-import os
 from collections.abc import Iterable
-from decimal import Decimal
-from functools import lru_cache
-from numbers import Real
 from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds import _exact, _kind
+from inbounds import _exact
+from inbounds._number import (
+    as_double,
+    as_floats,
+    as_numbers,
+    fits_in_memory,
+    is_number,
+    refuse_masked,
+    type_refusal,
+    unwrapped,
+)
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import quoted as quoted  # noqa: PLC0414 - `_check.quoted`, for callers
 
-_BLOCK = 1 << 16  # numbers looked at together, so that a check needs little memory
+_BLOCK = 1 << 16  # numbers that are checked at once, so that a check needs little memory
 _LARGEST = math.nextafter(math.inf, 0)
-_FINITE = "finite: NaN and infinities have no answer"
-_PROMISES = frozenset({"epsilon", "delta", "rho", "claimed_epsilon"})  # never read as more
+_FINITE = "finite: NaN and infinities cannot be released"
+_PROMISES = frozenset({"epsilon", "delta", "rho", "claimed_epsilon"})  # rounded down
 
 
 def finite(**labelled: object) -> float:
@@ -56,10 +64,10 @@ def not_negative(**labelled: object) -> float:
 
 
 def charge(**labelled: object) -> float:
-    """Return a cost as a finite float of zero or more, never less than it is."""
+    """Return a cost as a finite float of zero or more, rounded up."""
     name, value = _only(labelled)
     number = not_negative(**{name: value})
-    return finite(**{name: _exact.not_below(_unwrapped(value), number)})
+    return finite(**{name: _exact.not_below(unwrapped(value), number)})
 
 
 def within(low: float, high: float, **labelled: object) -> float:
@@ -72,7 +80,7 @@ def within(low: float, high: float, **labelled: object) -> float:
 
 
 def positive_integer(**labelled: object) -> int:
-    """Check that a value is a whole number of at least 1, and return it as a plain integer.
+    """Return the argument as a Python integer of at least 1.
 
     Examples
     --------
@@ -89,9 +97,9 @@ def positive_integer(**labelled: object) -> int:
 
 
 def finite_vector(**labelled: object) -> float | Floats:
-    """Return a finite float, or a read-only one-dimensional array of at least one of them."""
+    """Return a finite float, or a read-only vector of at least one finite float."""
     name, value = _only(labelled)
-    array = _as_floats(name, value, shown=True)
+    array = as_floats(name, value, shown=True)
     if array.ndim == 0:
         return finite(**{name: array.item()})
     if array.ndim != 1 or array.size == 0:
@@ -106,14 +114,14 @@ def finite_vector(**labelled: object) -> float | Floats:
 
 
 def frozen(array: Floats) -> Floats:
-    """Return a copy that nobody can write to."""
+    """Return a read-only copy."""
     array = array.copy()
     array.flags.writeable = False
     return array
 
 
 def positive_vector(**labelled: object) -> float | Floats:
-    """Return a positive finite float, or a read-only vector of them."""
+    """Return a positive finite float, or a read-only vector of positive finite floats."""
     name, value = _only(labelled)
     vector = finite_vector(**{name: value})
     if np.any(np.asarray(vector) <= 0):
@@ -122,31 +130,31 @@ def positive_vector(**labelled: object) -> float | Floats:
 
 
 def several(**labelled: object) -> NDArray[Any]:
-    """Return a number, or several of them and Nones, as an array of objects."""
+    """Return a number, or a nested list of numbers and Nones, as an array of objects."""
     name, value = _only(labelled)
-    _refuse_masked(name, value)
+    refuse_masked(name, value)
     fits_in_memory(value.size if isinstance(value, np.ndarray) else 1, name)
     try:
         array = np.asarray("" if isinstance(value, bytearray) else value, dtype=object)
-    except Exception:  # whatever a foreign object raises
+    except Exception:  # a foreign object may raise anything
         array = np.asarray("", dtype=object)
-    if all(kind is NoneType or _is_number(kind) for kind in set(map(type, array.flat))):
+    if all(kind is NoneType or is_number(kind) for kind in set(map(type, array.flat))):
         return array
-    raise _type_refusal(name, "a real number or a list of real numbers", value, shown=True)
+    raise type_refusal(name, "a real number or a list of real numbers", value, shown=True)
 
 
 def one_of(options: Iterable[str], **labelled: object) -> str:
-    """Return the argument, which must be one of the named options."""
+    """Return the argument, which must be one of the options, as a string."""
     _, value = _only(labelled)
     allowed = tuple(options)
-    plain = str.__str__(value) if isinstance(value, str) else None  # not by a method of its class
-    if plain not in allowed:
+    option = str.__str__(value) if isinstance(value, str) else None  # a subclass may override it
+    if option not in allowed:
         raise refusal("one of " + ", ".join(map(repr, allowed)), **labelled)
-    return plain
+    return option
 
 
 def yes_or_no(**labelled: object) -> bool:
-    """Return the argument, which must be True or False."""
+    """Return the argument as a bool; only True and False are accepted."""
     name, value = _only(labelled)
     if not isinstance(value, bool | np.bool_):
         raise ArgumentTypeError.must_be(name, "True or False", got=f"{name}={quoted(value)}")
@@ -154,13 +162,13 @@ def yes_or_no(**labelled: object) -> bool:
 
 
 def private_array(**labelled: object) -> NDArray[Any]:
-    """Return data as an array of finite numbers, never showing any in an error.
+    """Return private data as an array of finite numbers; errors never show any of them.
 
-    Numbers are as they were: floats and integers of any width, or objects, where some are no
-    doubles: integers, fractions and doubles of Python.
+    No number is rounded. The array has the data type of the input, or holds Python integers,
+    fractions and floats if a double cannot represent every number exactly.
     """
     name, value = _only(labelled)
-    array = _as_numbers(name, value, shown=False, exact=True)
+    array = as_numbers(name, value, shown=False, exact=True)
     if array.dtype == object and not _exact.are_finite(array):
         raise ArgumentError.must_be(name, _FINITE)
     flat = array.reshape(-1)
@@ -171,7 +179,7 @@ def private_array(**labelled: object) -> NDArray[Any]:
 
 
 def private_values(**labelled: object) -> Floats:
-    """Return data as the nearest float64, all finite, never showing any of it in an error."""
+    """Return private data as the nearest finite doubles; errors never show any of them."""
     name, value = _only(labelled)
     array = private_array(**{name: value})
     if array.dtype == object:
@@ -180,7 +188,7 @@ def private_values(**labelled: object) -> Floats:
 
 
 def _nearest(number: Any) -> float:
-    """Return the nearest double; what is finite stays so, since it is in or out of a box."""
+    """Return the nearest finite double: a huge number is still inside or outside a box."""
     try:
         return float(number)
     except OverflowError:
@@ -188,25 +196,25 @@ def _nearest(number: Any) -> float:
 
 
 def public_values(**labelled: object) -> Floats:
-    """Return published numbers (outputs, probabilities) as an array of float64 without NaN."""
+    """Return public numbers, such as outputs or probabilities, as doubles without NaN."""
     name, value = _only(labelled)
-    array = _as_floats(name, value, shown=False)
+    array = as_floats(name, value, shown=False)
     if np.isnan(array).any():
         raise ArgumentError.must(name, "not contain NaN")
     return array
 
 
-def short(value: object) -> str:
-    """Write a number or vector as a person would: 120 rather than 120.0, long vectors cut."""
+def format_numbers(value: object) -> str:
+    """Return a number or vector as a person would write it: 120 for 120.0, long vectors cut."""
     if isinstance(value, float | np.floating):
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
     if value is None:
         return "None"
     items = list(value)  # type: ignore[call-overload]
-    shown = [short(item) for item in (items if len(items) <= 6 else items[:3])]
+    shown = [format_numbers(item) for item in (items if len(items) <= 6 else items[:3])]
     if len(items) > 6:
-        shown += ["...", short(items[-1])]
+        shown += ["...", format_numbers(items[-1])]
     return "[" + ", ".join(shown) + "]"
 
 
@@ -215,18 +223,8 @@ def _only(labelled: dict[str, object]) -> tuple[str, Any]:
     return name, value
 
 
-def quoted(value: object) -> str:
-    """Write a public argument as code, cut if long; its type where it cannot be written."""
-    try:
-        text = repr(value)
-    except Exception:  # an int of more than 4300 digits, or a foreign object
-        return f"<{type(value).__name__}>"
-    text = " ".join(text.split()) if "\n" in text else text
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def refusal(requirement: str, hint: str | None = None, /, **labelled: object) -> ArgumentError:
-    """Return the error that says what a public argument must be, and what it is.
+    """Return the error which says what a public argument must be, and what was given.
 
     Examples
     --------
@@ -237,126 +235,15 @@ def refusal(requirement: str, hint: str | None = None, /, **labelled: object) ->
     return ArgumentError.must_be(name, requirement, got=f"{name}={quoted(value)}", hint=hint)
 
 
-def _type_refusal(name: str, requirement: str, value: object, *, shown: bool) -> ArgumentTypeError:
-    """Return the error about an argument of a wrong type, which is named; data are not shown."""
-    kind, hint = _kind.described(value)
-    if not shown:
-        return ArgumentTypeError.must_be(name, requirement, got=kind, hint=hint)
-    got = f"{name}={quoted(value)}" + (f", {kind}" if value is not None else "")
-    return ArgumentTypeError.must_be(name, requirement, got=got)
-
-
 def _as_float(name: str, value: object) -> float:
-    _refuse_masked(name, value)
-    number = _unwrapped(value)
-    if not _is_number(type(number)):
-        raise _type_refusal(name, "a real number", value, shown=True)
+    refuse_masked(name, value)
+    number = unwrapped(value)
+    if not is_number(type(number)):
+        raise type_refusal(name, "a real number", value, shown=True)
     try:
-        double = _as_double(number)
+        double = as_double(number)
         if name not in _PROMISES or isinstance(number, float) or not math.isfinite(double):
             return double
         return _exact.not_above(number, double)
-    except Exception:  # it is too large, or a foreign object refuses
+    except Exception:  # it is too large, or a foreign object raises something
         raise refusal("a number that fits in a double", **{name: value}) from None
-
-
-def _unwrapped(value: Any) -> Any:
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, Real | Decimal) and not _kind.is_refused(kind)
-
-
-def _as_double(number: Any) -> float:
-    """Return the nearest double, so that a larger number never becomes a smaller double."""
-    if isinstance(number, Decimal) and number.is_nan():
-        return math.nan  # a signalling one, too
-    double = float(number)
-    if math.isinf(double) and isinstance(number, Decimal | np.longdouble) and number != double:
-        raise OverflowError  # as float does for long integers
-    return double
-
-
-def _as_floats(name: str, value: object, *, shown: bool) -> Floats:
-    with np.errstate(over="ignore"):  # long double to inf: refused as not finite
-        return _as_numbers(name, value, shown=shown).astype(np.float64, copy=False)
-
-
-def _as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) -> NDArray[Any]:
-    """Read numbers of any width; refuse everything else without guessing.
-
-    Those of Python become doubles; if `exact`, only where all of them are doubles.
-    """
-    _refuse_masked(name, value)
-    if _kind.is_real(type(value)) and not isinstance(value, float | np.generic):
-        array = np.empty((), dtype=object)
-        array[()] = value  # numpy would look for a type of its own
-    else:
-        try:
-            array = np.asarray(None if isinstance(value, bytearray) else value)  # text, not codes
-            if exact and array.dtype.kind in "fO" and not isinstance(value, np.ndarray):
-                array = _exact.unrounded(value, array)
-        except Exception:  # whatever a foreign object raises, the caller gets our error
-            array = np.asarray(None)
-    fits_in_memory(array.size, name)
-    if array.dtype == object and not _kind.refused(array.flat):
-        return _as_rationals(name, array) if exact else _as_doubles(name, array)
-    if array.dtype.kind not in "iuf":
-        raise _type_refusal(name, "a real number or an array of real numbers", value, shown=shown)
-    return _as_rationals(name, array) if exact and array.dtype == np.longdouble else array
-
-
-def _as_rationals(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return _exact.rationals(array)
-    except Exception:  # as above
-        pass
-    raise ArgumentError.must_be(name, "numbers that can be read")
-
-
-def _as_doubles(name: str, array: NDArray[Any]) -> Floats:
-    """Convert Python's numbers one by one, each to the nearest double."""
-    try:
-        return np.array([_as_double(number) for number in array.flat]).reshape(array.shape)
-    except Exception:  # one has no double, or as above
-        pass
-    raise ArgumentError.must(name, "fit in a double")
-
-
-def _refuse_masked(name: str, value: object) -> None:
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentTypeError.must(
-            name,
-            "not be masked",
-            got="a masked array",
-            hint="compressed() keeps what is not masked, filled(...) puts numbers in its place.",
-        )
-
-
-def fits_in_memory(count: int, name: str) -> None:
-    """Refuse more numbers than the machine could hold, at once rather than after hours.
-
-    Examples
-    --------
-    >>> fits_in_memory(10**6, "values")
-    >>> fits_in_memory(10**15, "values")
-    Traceback (most recent call last):
-    inbounds.errors.ArgumentError: values must fit in memory: 1,000,000,000,000,000 ...
-    """
-    if 8 * count > _memory():
-        raise ArgumentError.must(
-            name,
-            f"fit in memory: {count:,} numbers take {count >> 27:,} GiB",
-            hint="work in parts, each small enough.",
-        )
-
-
-@lru_cache(maxsize=1)
-def _memory() -> int:
-    """Return the bytes of memory there are; 2⁴⁰ where the system does not say."""
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        size = 0
-    return size if size > 0 else 1 << 40

@@ -1,6 +1,7 @@
-"""Columns of pandas, Polars and Arrow: numbers in, the same kind of column out.
+"""Columns of pandas, Polars and Arrow: read as numbers, and rebuilt from outputs.
 
-None of these packages is imported here: whoever has a column of theirs has loaded it.
+None of these packages is imported here, because a caller who has a column has already loaded its
+package.
 """
 
 import sys
@@ -13,9 +14,9 @@ Rebuild = Callable[[Any], Any]
 
 
 def open_column(values: Any, name: str = "values") -> tuple[Any, Rebuild] | None:
-    """Return the numbers in a column and what makes such a column of outputs, or None.
+    """Return the numbers in a column and a function that makes such a column from outputs.
 
-    Errors call it by `name`.
+    Returns None if `values` is not a column. `name` is the argument that errors name.
 
     Examples
     --------
@@ -28,8 +29,8 @@ def open_column(values: Any, name: str = "values") -> tuple[Any, Rebuild] | None
     """
     if _is_a("pandas", ("Series",), values):
         _refuse_nulls(name, bool(values.isna().any()))
-        kind, labels = type(values), {"index": values.index, "name": values.name}
-        return _numbers(name, values), lambda outputs: kind(outputs, **labels)
+        series, labels = type(values), {"index": values.index, "name": values.name}
+        return _numbers(name, values), lambda outputs: series(outputs, **labels)
     if _is_a("polars", ("Series",), values):
         _refuse_nulls(name, values.null_count() > 0)
         return _numbers(name, values), lambda outputs: type(values)(values.name, outputs)
@@ -44,22 +45,23 @@ def open_column(values: Any, name: str = "values") -> tuple[Any, Rebuild] | None
     return None
 
 
-def _is_a(package: str, kinds: tuple[str, ...], values: object) -> bool:
+def _is_a(package: str, names: tuple[str, ...], values: object) -> bool:
     loaded = sys.modules.get(package)
-    classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
+    classes = tuple(getattr(loaded, name) for name in names if hasattr(loaded, name))
     return isinstance(values, classes)
 
 
 def _numbers(name: str, values: Any, **options: Any) -> Any:
-    """Return what a column holds as an array; what cannot be one is refused by its type."""
+    """Return a column as an array; the error names its type and nothing that it holds."""
     try:
         return values.to_numpy(**options)
-    except Exception:  # whose message may hold values
-        failed = type(values).__name__
-    raise ArgumentTypeError.must_be(name, "a column of real numbers", got=f"a {failed} of others")
+    except Exception:  # its message may hold values
+        column = type(values).__name__
+    got = f"a {column} of another type"
+    raise ArgumentTypeError.must_be(name, "a column of real numbers", got=got)
 
 
-def _refuse_nulls(name: str, found: bool) -> None:
-    if found:
-        hint = "privatize takes them in frames."
+def _refuse_nulls(name: str, has_nulls: bool) -> None:
+    if has_nulls:
+        hint = "drop or fill them first, or use privatize, which has an option for nulls."
         raise ArgumentError.must(name, "have no nulls", hint=hint)

@@ -1,4 +1,4 @@
-"""The ways in: calls that do not fit a signature get our error, weak guarantees a warning.
+"""Decorators of public functions: clear errors for wrong calls, warnings for weak guarantees.
 
 >>> @entry()
 ... def noise(domain, *, epsilon): ...
@@ -26,10 +26,10 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 LARGEST_EPSILON = 20.0
-"""Above this epsilon a guarantee is called weak: odds may change by a factor of 5e8."""
+"""A guarantee with a larger epsilon is weak: odds may change by a factor of more than 5e8."""
 
 LARGEST_DELTA = 0.01
-"""From this delta on a guarantee is called weak: it should be well below 1 in n people."""
+"""A guarantee with this delta or more is weak: delta should be well below 1/n for n people."""
 
 _OURS = os.path.dirname(__file__) + os.sep
 _COMMANDS = os.path.join(_OURS, "cli") + os.sep
@@ -37,14 +37,14 @@ _SHORT = {"eps": "epsilon", "sens": "sensitivity", "box": "domain", "bounds": "d
 
 
 def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a public function, whose signature stays as it is.
+    """Return a decorator for a public function, which keeps its signature.
 
     Parameters
     ----------
     label
-        What messages call it; its qualified name if left out.
+        The name of the function in messages; its qualified name by default.
     hints
-        What to do where an argument of this name is missing, or given and not known.
+        For each argument, what to do if it is missing, or if it is given and unknown.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -78,28 +78,28 @@ def _fits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def constructed(**hints: str) -> Callable[[type[T]], type[T]]:
-    """Decorate a class, so that calls that do not fit its constructor get our error."""
+    """Return a decorator for a class, whose constructor then raises our error for wrong calls."""
 
-    def decorate(kind: type[T]) -> type[T]:
-        constructor: Any = kind.__init__
-        setattr(kind, "__init__", entry(kind.__name__, **hints)(constructor))  # noqa: B010 - mypy
-        return kind
+    def decorate(cls: type[T]) -> type[T]:
+        constructor: Any = cls.__init__
+        setattr(cls, "__init__", entry(cls.__name__, **hints)(constructor))  # noqa: B010 - mypy
+        return cls
 
     return decorate
 
 
 def warn_if_weak(*, epsilon: object, delta: object, rho: object = None) -> None:
-    """Warn of a guarantee that hardly protects anybody, at the line that called the library.
+    """Warn of a guarantee that protects hardly anybody, at the line that called the library.
 
-    A delta is the probability with which the guarantee may fail altogether. It should be well
-    below 1/n for n people: at 0.01 a release about 100 people may lay one of them open. An epsilon
-    bounds the factor by which the odds of any guess about a person may change: e²⁰ is 5e8.
+    Delta is the probability with which the guarantee may fail altogether. It should be well below
+    1/n for n people: at 0.01, a release about 100 people may expose one of them. Epsilon bounds the
+    factor by which the odds of any guess about a person may change: e²⁰ is 5e8.
     """
     texts = {}
-    if LARGEST_DELTA <= (share := _as_number(delta)) < 1:
+    if LARGEST_DELTA <= (probability := _as_number(delta)) < 1:
         texts["delta"] = (
-            f"delta={share:g} means that with probability up to {share:g} nothing is protected, "
-            "whatever epsilon is: choose it well below 1/n for n people."
+            f"delta={probability:g} means that with probability up to {probability:g} nothing is "
+            "protected, for any epsilon: choose a delta well below 1/n for n people."
         )
     if LARGEST_EPSILON < (exponent := _as_number(epsilon)) < math.inf:
         texts["epsilon"] = (
@@ -108,22 +108,22 @@ def warn_if_weak(*, epsilon: object, delta: object, rho: object = None) -> None:
         )
     if LARGEST_EPSILON < (concentrated := _as_number(rho)) < math.inf:
         texts["rho"] = (
-            f"rho={concentrated:g} allows an epsilon of about {concentrated:g} and more: this "
-            "protects hardly anything."
+            f"rho={concentrated:g} allows an epsilon of {concentrated:g} or more: this protects "
+            "hardly anything."
         )
     for argument, text in texts.items():
         warnings.warn(WeakGuaranteeWarning(text, argument=argument), stacklevel=_depth())
 
 
 def _as_number(value: object) -> float:
-    """Return a checked argument as a double; NaN for one that was not given."""
+    """Return a checked argument as a double, or NaN if it was not given."""
     if getattr(value, "ndim", 1) == 0:  # an array of one number
         value = value.item()  # type: ignore[attr-defined]
     return float(value) if isinstance(value, float | int | Real | Decimal) else math.nan
 
 
 def _depth() -> int:
-    """Return how far up the stack, as `warn_if_weak` counts it, the first foreign line is."""
+    """Return the `stacklevel`, seen from `warn_if_weak`, of the first line outside inbounds."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         frame, depth = frame.f_back, depth + 1
@@ -131,7 +131,7 @@ def _depth() -> int:
 
 
 def _is_ours(filename: str) -> bool:
-    """Tell whether the library calls itself; the command line speaks for its user."""
+    """Return whether a file is part of the library; the command line counts as a user."""
     return filename.startswith(_OURS) and not filename.startswith(_COMMANDS)
 
 
@@ -142,13 +142,13 @@ def _misfit(
     kwargs: dict[str, Any],
     hints: dict[str, str],
 ) -> ArgumentTypeError:
-    """Return the error that says what is wrong with a call that does not fit."""
+    """Return the error which says what is wrong with a call that does not fit the signature."""
     known = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
     args = args[len(signature.parameters) - len(known) :]
     names = [p.name for p in known]
     places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
-    if strange := [name for name in kwargs if name not in names]:
-        name = strange[0]
+    if unknown := [name for name in kwargs if name not in names]:
+        name = unknown[0]
         hint = hints.get(name) or _guess(name, names)
         return ArgumentTypeError.must_be(
             name, f"left out: {label} takes {', '.join(names)}", hint=hint
@@ -158,16 +158,14 @@ def _misfit(
         named = {name: "..." for name in (*kwargs, *_needed(known)) if name not in places}
         named |= dict(zip(rest, map(_shown, extra), strict=False))
         call = ", ".join([*places, *(f"{name}={named[name]}" for name in names if name in named)])
-        return ArgumentTypeError(
-            f"{_listed(rest[: len(extra)])} must be given by name: {label}({call})."
+        return ArgumentTypeError.must_be(
+            _listed(rest[: len(extra)]), f"given by name: {label}({call})"
         )
     if extra:
         most = ", ".join(names)
-        return ArgumentTypeError(
-            f"{label} must be given at most {most}, got {len(args)} arguments."
-        )
+        return ArgumentTypeError(f"{label} takes {most}, and no more, got {len(args)} arguments.")
     if twice := [name for name in places[: len(args)] if name in kwargs]:
-        return ArgumentTypeError.must_be(twice[0], "given once, not by its place and by its name")
+        return ArgumentTypeError.must_be(twice[0], "given once, not by position and by name")
     needed = _needed(known)
     missing = [name for name in needed if name not in (*places[: len(args)], *kwargs)]
     call = ", ".join(name if name in places else f"{name}=..." for name in needed)
@@ -189,5 +187,5 @@ def _listed(names: list[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Write a number as it is; whatever else was given is not needed to see how to give it."""
+    """Return a number as code, and an ellipsis for anything else."""
     return repr(value) if type(value) in (int, float) else "..."

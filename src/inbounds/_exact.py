@@ -1,8 +1,9 @@
-"""Data as the numbers they are, before anything rounds them.
+"""Exact numbers, read from data before anything rounds them.
 
-NumPy makes doubles of a list or a frame that holds both integers and doubles, and doubles are 256
-apart near 2⁶⁰. Two integers that differ by 1 may then differ by 256. So whatever is not a double is
-kept as an integer or a fraction; the lower bound is subtracted before anything is rounded.
+NumPy converts a list or a frame of both integers and doubles to doubles, which are 256 apart near
+2⁶⁰, so that two integers which differ by 1 may become doubles which differ by 256. A number that a
+double cannot represent is therefore kept as an integer or a fraction, and the lower bound is
+subtracted before anything is rounded.
 
 Proof: docs/proofs/sampler.md.
 """
@@ -21,16 +22,17 @@ from numpy.typing import NDArray
 Rational = int | float | Fraction
 
 _DOUBLES = frozenset({float, np.float64, np.float32, np.float16})
-_BEYOND = 400  # decimal digits before the point that no double has
+_BEYOND = 400  # digits before the point: more than any double has
 _HUGE = 10**400
-_FINEST = 10_000  # decimal digits after the point: what is left is below any sensitivity's margin
+_FINEST = 10_000  # digits after the point: the rest is below the margin of any sensitivity
 
 
 def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers in nested lists, arrays, columns and frames, of which `array` was made.
+    """Return the numbers in `value` without the rounding of ``array = np.asarray(value)``.
 
-    It is returned itself only if every number is of a type that doubles hold. Otherwise numbers are
-    as they were, and whatever is none is kept, to be refused by its type.
+    `value` holds nested lists, arrays, columns or frames. The result is `array` itself if doubles
+    represent every number of the types in it. Otherwise it holds the original objects, including
+    those that are not numbers, which the caller refuses by their type.
 
     Examples
     --------
@@ -48,7 +50,7 @@ def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rationals(array: NDArray[Any]) -> NDArray[Any]:
-    """Return real numbers of Python and numpy as doubles if all are, else exactly, as objects.
+    """Return real numbers as doubles if that rounds none of them, and else as exact objects.
 
     Examples
     --------
@@ -68,18 +70,20 @@ def rationals(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rounded_up(value: Any, doubles: Any) -> Any:
-    """Return the doubles nearest to some numbers, or the next above where those are below.
+    """Return the smallest doubles that are not below some numbers, given the nearest `doubles`.
 
     Examples
     --------
     >>> rounded_up(2**60 + 1, float(2**60 + 1)) == 2.0**60 + 256
     True
     """
-    return each(lambda number, double: _above(_rational(number), double), value, doubles)
+    return moved(lambda number, double: _above(_rational(number), double), value, doubles)
 
 
 def not_below(number: Any, double: float) -> float:
-    """Return the double of which a number is the shortest decimal, or else one not below it.
+    """Return `double`, the nearest to a number, or the next above if it is below the number.
+
+    The double whose shortest decimal is the number, as 0.3 is, counts as equal to it.
 
     Examples
     --------
@@ -91,7 +95,9 @@ def not_below(number: Any, double: float) -> float:
 
 
 def not_above(number: Any, double: float) -> float:
-    """Return the double of which a number is the shortest decimal, or else one not above it.
+    """Return `double`, the nearest to a number, or the next below if it is above the number.
+
+    The double whose shortest decimal is the number, as 0.1 is, counts as equal to it.
 
     Examples
     --------
@@ -102,12 +108,12 @@ def not_above(number: Any, double: float) -> float:
     return double if _is_decimal(exact, double) else -_above(-exact, -double)
 
 
-def each(move: Callable[[Any, float], float], value: Any, doubles: Any) -> Any:
-    """Move the double nearest to each number, a float or a vector of them, where it is not equal.
+def moved(move: Callable[[Any, float], float], value: Any, doubles: Any) -> Any:
+    """Return ``move(number, double)`` for each number in `value` and the double nearest to it.
 
     Examples
     --------
-    >>> each(not_above, [Fraction(2, 3), 0.5], np.array([2 / 3, 0.5])).tolist()
+    >>> moved(not_above, [Fraction(2, 3), 0.5], np.array([2 / 3, 0.5])).tolist()
     [0.6666666666666666, 0.5]
     """
     array = np.asarray(value)
@@ -116,12 +122,12 @@ def each(move: Callable[[Any, float], float], value: Any, doubles: Any) -> Any:
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         return doubles
     pairs = zip(array.astype(object).flat, np.ravel(doubles).tolist(), strict=True)
-    moved = [move(number, double) for number, double in pairs]
-    return np.array(moved) if np.ndim(doubles) else moved[0]
+    results = [move(number, double) for number, double in pairs]
+    return np.array(results) if np.ndim(doubles) else results[0]
 
 
 def are_finite(array: NDArray[Any]) -> bool:
-    """Whether no number among objects is NaN or infinite.
+    """Return whether no object in the array is NaN or infinite.
 
     Examples
     --------
@@ -132,7 +138,7 @@ def are_finite(array: NDArray[Any]) -> bool:
 
 
 def _rational(number: Any) -> Rational:
-    """Return a number exactly; one beyond all doubles as another beyond them, on the same side."""
+    """Return a number exactly; a decimal beyond all doubles becomes ±10⁴⁰⁰."""
     if isinstance(number, int | np.integer):
         return int(number)
     if isinstance(number, Decimal):
@@ -141,7 +147,7 @@ def _rational(number: Any) -> Rational:
         return Fraction(number)
     if isinstance(number, np.longdouble) and np.isfinite(number):
         return Fraction(*number.as_integer_ratio())
-    if isinstance(number, RationalNumber):  # of another package
+    if isinstance(number, RationalNumber):  # from another package
         return Fraction(int(number.numerator), int(number.denominator))
     double: float = float(number)
     return double
@@ -155,7 +161,7 @@ def _fraction(number: Decimal) -> Rational:
     sign, digits, exponent = number.as_tuple()
     if not number or number.adjusted() < -_FINEST:
         return 0
-    if isinstance(exponent, int) and exponent < -_FINEST:  # cut off, towards zero
+    if isinstance(exponent, int) and exponent < -_FINEST:  # rounded towards zero
         number = Decimal((sign, digits[: exponent + _FINEST], -_FINEST))
     return Fraction(number)
 
@@ -172,7 +178,7 @@ def _above(exact: Any, double: float) -> float:
 
 
 def _is_decimal(exact: Any, double: float) -> bool:
-    """Whether a number is the shortest decimal of a double, as 0.1 is; an integer is itself."""
+    """Return whether a fraction or decimal is the shortest decimal of a double, as 0.1 is."""
     if not isinstance(exact, Decimal | Fraction) or not math.isfinite(double):
         return False
     return exact == type(exact)(repr(double))
@@ -187,9 +193,9 @@ def _is_buffer(value: object) -> bool:
 
 
 def _pieces(value: Any) -> Iterator[NDArray[Any] | list[Any]]:
-    """Give what a value holds, in order: flat arrays of one type, and lists without any in them."""
+    """Yield what a value holds, in order, as flat arrays of one type and lists of scalars."""
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError  # what is masked must not be read
+        raise TypeError  # masked numbers must not be read
     columns = [np.asarray(column) for column in _columns(value)]
     if len({column.dtype for column in columns}) > 1:
         together = np.empty((len(columns[0]), len(columns)), dtype=object)
@@ -208,7 +214,7 @@ def _pieces(value: Any) -> Iterator[NDArray[Any] | list[Any]]:
 
 
 def _is_sequence(kind: type) -> bool:
-    """Whether numpy looks inside."""
+    """Return whether NumPy reads objects of this type as sequences."""
     return (
         hasattr(kind, "__len__")
         and hasattr(kind, "__getitem__")
@@ -217,27 +223,27 @@ def _is_sequence(kind: type) -> bool:
 
 
 def _is_nested(kind: type) -> bool:
-    """Whether a type may hold several numbers, or one of another type; scalars of numpy do not."""
+    """Return whether objects of a type may hold several numbers, or a number of another type."""
     holds = _is_sequence(kind) or hasattr(kind, "__array__")
     return holds and not issubclass(kind, np.generic)
 
 
 def _are_doubles(piece: NDArray[Any] | list[Any]) -> bool:
-    """Whether doubles hold all numbers of the types in a piece."""
+    """Return whether doubles represent every number of the types in a piece."""
     if isinstance(piece, np.ndarray):
         return piece.dtype.kind == "f" and piece.dtype.itemsize <= 8
     return set(map(type, piece)) <= _DOUBLES
 
 
 def _objects(piece: NDArray[Any] | list[Any]) -> list[Any]:
-    """Return numbers of any type as they are: numpy itself makes integers of durations."""
+    """Return the items of a piece as Python objects, but durations as they are, not as integers."""
     if isinstance(piece, np.ndarray) and piece.dtype.kind in "iufO":
         piece = piece.astype(object)
     return list(piece)
 
 
 def _columns(value: Any) -> list[Any]:
-    """Return the columns of a frame of pandas, Polars or Arrow; none of anything else."""
+    """Return the columns of a frame of pandas, Polars or Arrow, and [] for anything else."""
     if hasattr(value, "iloc") and getattr(value, "ndim", 0) == 2:
         return [value.iloc[:, i] for i in range(value.shape[1])]
     if hasattr(value, "get_columns"):

@@ -1,4 +1,4 @@
-"""Packages that only an extra installs: where one is missing, one error in one wording."""
+"""Optional packages, and the error for a missing one, which names the extra to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +20,12 @@ PACKAGES = {
     "sqlalchemy": ("SQLAlchemy", "ledger"),
     "typer": ("typer", "cli"),
 }
-"""For each optional module: the name of its package, and the extra that installs it."""
+"""The package of each optional module, and the extra that installs it."""
 
 
 @contextmanager
 def optional() -> Iterator[None]:
-    """Let the imports in this block say which package is missing and how to install it.
+    """Make failing imports in this block say which package is missing and how to install it.
 
     Examples
     --------
@@ -38,18 +38,18 @@ def optional() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        ours = named(error)
-        if ours is None:
+        missing = missing_package(error)
+        if missing is None:
             raise
-        raise ours from None
+        raise missing from None
 
 
-def named(error: ModuleNotFoundError) -> MissingPackageError | None:
-    """Return our error for a missing package of ours, None for any other.
+def missing_package(error: ModuleNotFoundError) -> MissingPackageError | None:
+    """Return our error if an optional package is missing, and None if any other is.
 
     Examples
     --------
-    >>> named(ModuleNotFoundError(name="somebody_elses")) is None
+    >>> missing_package(ModuleNotFoundError(name="somebody_elses")) is None
     True
     """
     if isinstance(error, MissingPackageError):

@@ -1,7 +1,7 @@
-"""JSON from outside, read so that every number is the double it stands for, or refused.
+"""JSON from outside, in which every number must be a double, or the shortest decimal of one.
 
-Python reads integers of any length and rounds decimals: a checker that then computes with doubles
-would check another number than the one that is written.
+Python reads integers of any length and rounds decimals. A checker that computes with doubles would
+then check a number that differs from the one in the file.
 """
 
 import json
@@ -13,7 +13,7 @@ _LONGEST = 1100  # characters: every double has an exact decimal shorter than th
 
 
 def double(text: str) -> float:
-    """Return the double that a decimal stands for: exactly, or as its shortest decimal.
+    """Return the double that a text is the exact or the shortest decimal of.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def double(text: str) -> float:
 
 
 def typed(text: str) -> float:
-    """Return the double that a person typed; what is not finite is left to later checks.
+    """Return the number that a person typed: a double as in `double`, or NaN or infinity.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def typed(text: str) -> float:
 
 
 def read(text: str) -> Any:
-    """Return what a JSON text holds; integers stay integers, but are doubles as well.
+    """Return what a JSON text holds; integers stay integers, and must also be doubles.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _whole(text: str) -> int:
 
 
 def _refuse(text: str) -> None:
-    raise ValueError(f"{text} is no number.")
+    raise ValueError(f"{text} is not a number.")
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

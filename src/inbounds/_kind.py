@@ -1,4 +1,4 @@
-"""What people pass where numbers belong, in words: types only, never a value.
+"""Descriptions of arguments that are not numbers: their types in words, never a value.
 
 >>> described(["17", "41"])
 ('a list that holds strings', 'convert to numbers first, for example with pandas.to_numeric.')
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Kind = tuple[str, str, str]
-"""One of them, several of them, and what to do about them."""
+"""The words for one object of a type, for several of them, and what to do about them."""
 
 _MISSING = ("a missing value", "missing values", "fill or drop missing values first.")
 _TEXT = ("a string", "strings", "convert to numbers first, for example with pandas.to_numeric.")
@@ -56,11 +56,11 @@ _OF_ARRAYS = {
     **{"S": _BYTES, "b": _BOOLEAN, "M": _DATE, "m": _DURATION, "c": _COMPLEX, "V": _RECORD},
 }
 _REAL = (int, float, Decimal, Fraction, np.integer, np.floating)
-_MOST = 4  # kinds that a message names
+_MOST = 4  # types that a message names
 
 
 def described(value: object) -> tuple[str, str]:
-    """Say of what type a refused argument is, and what to do about it, if anything.
+    """Return the type of a refused argument in words, and a hint, which may be empty.
 
     Examples
     --------
@@ -81,24 +81,24 @@ def described(value: object) -> tuple[str, str]:
         return _described_list(value)
     array = None if isinstance(value, bytes | bytearray) else _as_array(value)
     if array is None:
-        one, _, hint = _kind_of(type(value))
-        return one, hint
-    own = isinstance(value, np.ndarray)
-    return _contents("an array" if own else _with_article(_plain_name(type(value))), array)
+        words, _, hint = _words_for(type(value))
+        return words, hint
+    container = "array" if isinstance(value, np.ndarray) else _first_word(type(value))
+    return _contents(_with_article(container), array)
 
 
 def _described_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, str]:
-    container = f"a {_plain_name(type(value))}"
+    container = f"a {_first_word(type(value))}"
     try:
         return _contents(container, np.asarray(value, dtype=object))
-    except ValueError:  # of unequal shapes
+    except ValueError:  # its items differ in shape
         return f"{container} nested unevenly", _NESTED[2]
-    except Exception:  # whatever a foreign object raises
+    except Exception:  # a foreign object may raise anything
         return container, ""
 
 
 def _as_array(value: object) -> NDArray[Any] | None:
-    """Return the array that a value is or holds; None for one that is a single thing."""
+    """Return a value as an array, or None if it is a single object."""
     try:
         array = np.asarray(value)
     except Exception:  # as above
@@ -106,30 +106,30 @@ def _as_array(value: object) -> NDArray[Any] | None:
     return array if array.ndim else None
 
 
-_LOOKED_AT = 1 << 24  # elements; of more, which may be one repeated, the kinds are not listed
+_LOOKED_AT = 1 << 24  # elements: the types in a larger array, which may be a view, are not listed
 
 
 def _contents(container: str, array: NDArray[Any]) -> tuple[str, str]:
     if array.dtype.kind in _OF_ARRAYS:
-        _, many, hint = _OF_ARRAYS[array.dtype.kind]
-        return f"{container} of {many}", hint
-    few = array.dtype == object and array.size <= _LOOKED_AT
-    held = refused(array.flat) if few else set()
-    found = sorted({_kind_of(kind) for kind in held})
-    if not found:
+        _, plural, hint = _OF_ARRAYS[array.dtype.kind]
+        return f"{container} of {plural}", hint
+    is_listed = array.dtype == object and array.size <= _LOOKED_AT
+    types = refused(array.flat) if is_listed else set()
+    words = sorted(set(map(_words_for, types)))
+    if not words:
         return container, ""
-    names = [many for _, many, _ in found[:_MOST]] + ["others"] * (len(found) > _MOST)
+    names = [plural for _, plural, _ in words[:_MOST]] + ["others"] * (len(words) > _MOST)
     joined = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-    return f"{container} that holds {joined}", next(filter(None, (hint for *_, hint in found)), "")
+    return f"{container} that holds {joined}", next(filter(None, (hint for *_, hint in words)), "")
 
 
 def refused(items: Iterable[object]) -> set[type]:
-    """Return the types among the items that are not those of real numbers."""
+    """Return the types of those items that are not real numbers."""
     return {kind for kind in set(map(type, items)) if not is_real(kind)}
 
 
 def is_real(kind: type) -> bool:
-    """Tell whether a type's numbers are real and convert to a double correctly rounded.
+    """Return whether objects of a type are real numbers that convert to the nearest double.
 
     Examples
     --------
@@ -141,24 +141,24 @@ def is_real(kind: type) -> bool:
 
 
 def is_refused(kind: type) -> bool:
-    """Tell whether a type counts as one of numbers for Python or numpy, and is none here."""
+    """Return whether Python or NumPy counts a type as numbers, but inbounds does not."""
     return issubclass(kind, bool | np.timedelta64)
 
 
-def _kind_of(kind: type) -> Kind:
-    if kind.__name__ in ("NAType", "NaTType", "MaskedConstant"):  # of pandas and numpy
+def _words_for(kind: type) -> Kind:
+    if kind.__name__ in ("NAType", "NaTType", "MaskedConstant"):  # from pandas and NumPy
         return _MISSING
     for types, words in _OF_TYPES:
         if issubclass(kind, types):
             return words
     if hasattr(kind, "__next__"):
         return _ITERATOR
-    name = _plain_name(kind)
+    name = _first_word(kind)
     return _with_article(name), f"objects of type {name}", ""
 
 
-def _plain_name(kind: type) -> str:
-    """Name a type by its first word: the rest may tell of what it holds."""
+def _first_word(kind: type) -> str:
+    """Return the first word of a type's name: the rest may reveal what it holds."""
     return re.split(r"\W", kind.__name__, maxsplit=1)[0][:40] or "object"
 
 
@@ -166,12 +166,12 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def kind_of(given: object) -> str:
-    """Name a type without its details: a list of categories or a fill value may be private.
+def type_name(given: object) -> str:
+    """Return a data type's name without details, such as categories, which may be private.
 
     Examples
     --------
-    >>> kind_of("Enum(categories=['77'])")
+    >>> type_name("Enum(categories=['77'])")
     'Enum'
     """
     return re.split(r"[^\w ]", str(given), maxsplit=1)[0].strip() or type(given).__name__

@@ -1,4 +1,4 @@
-"""Public names that are loaded at first use, so that importing a package costs next to nothing."""
+"""Public names that are loaded at first use, so that a package is quick to import."""
 
 import importlib
 import sys
@@ -12,10 +12,10 @@ def loader(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], 
     Parameters
     ----------
     package
-        Its name, for the error about a name that nothing has.
+        The name of the package, for the error about an unknown attribute.
     homes
-        The names to load from each module; a module without any is itself the value of the last
-        part of its name.
+        The names to load from each module. A module without names is an attribute itself, by the
+        last part of its name.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def loader(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], 
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(home_of[name]), name)
         if package in sys.modules:
-            setattr(sys.modules[package], name, value)  # so that the next use is as quick as any
+            setattr(sys.modules[package], name, value)  # so that this function is not called again
         return value
 
     return load

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for what takes minutes; they need rich."""
+"""Progress bars on standard error, for work that takes minutes; they need rich."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Item = TypeVar("_Item")
 
 
 def tracked(items: Sequence[_Item], description: str, *, progress: bool) -> Iterable[_Item]:
-    """Return the items, and show how many of them were taken if asked to.
+    """Return the items; if `progress`, a bar shows how many were taken.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def tracked(items: Sequence[_Item], description: str, *, progress: bool) -> Iter
 
 @contextmanager
 def bar(total: int, description: str, *, progress: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much was done, and shows it if asked to.
+    """Yield a function to call with the amount of work done; if `progress`, a bar shows it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What callers may pass and what they get back, as type checkers see it.
+"""Types of what callers may pass and of what they get back.
 
-No optional package is named here: a user who has none of them must be able to check their code, so
-the columns of pandas and Polars are known by what they can do.
+No optional package is named here, since users who have none of them also check their code. The
+columns of pandas and Polars are therefore recognised by their methods.
 """
 
 from collections.abc import Hashable, Sequence
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 Number = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]
-"""A number. To a type checker an int is a float, and so is a bool."""
+"""A number. Type checkers accept an int or a bool as a float."""
 
 Array = NDArray[np.integer[Any] | np.floating[Any]]
-"""An array of numbers of any width; one of no dimension is treated as a number."""
+"""An array of numbers of any width; an array without dimensions is treated as a number."""
 
 
 class Column(Protocol):
-    """Whatever has a ``to_numpy``: columns of any package, and frames of numbers."""
+    """An object with a ``to_numpy`` method: a column of any package, or a frame of numbers."""
 
     def to_numpy(self) -> Any:
         """Return the numbers as an array."""
@@ -30,20 +30,20 @@ class Column(Protocol):
 
 
 class Series(Column, Protocol):
-    """A Series of pandas or Polars: of all columns, only theirs have a name and `pct_change`.
+    """A Series of pandas or Polars; no other column has both a `name` and `pct_change`.
 
-    A frame of pandas has an attribute for every column, which to mypy means every attribute; but
-    these are columns, and no column can be hashed.
+    To mypy, a pandas DataFrame has every attribute, since its columns are attributes. It does not
+    match this protocol, because a column cannot be hashed and a name can.
     """
 
     @property
     def name(self) -> Hashable:
-        """What the column is called."""
+        """The name of the column."""
         ...
 
     @property
     def pct_change(self) -> Any:
-        """A method of theirs, never called here."""
+        """A method that is never called here."""
         ...
 
 
@@ -51,12 +51,12 @@ Vector = Array | Sequence[Number] | Column
 """One number per coordinate."""
 
 Nested = Array | Sequence[Number | Sequence[Number] | Array]
-"""Arrays and lists of any shape; a list is nested once at most, beyond that use an array."""
+"""Arrays of any shape, and lists that are nested at most once."""
 
 Numbers = Nested | Column
-"""Whatever is read as an array of numbers."""
+"""Anything that is read as an array of numbers."""
 
 Step = Number | Sequence[Number | None] | Array
-"""A step for every coordinate, or one for each, None where there is none."""
+"""One step for all coordinates, or one per coordinate, which is None for no step."""
 
 SeriesT = TypeVar("SeriesT", bound=Series)

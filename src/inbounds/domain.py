@@ -1,4 +1,4 @@
-"""Where answers live: a product of closed intervals."""
+"""The set of valid outputs: an interval, or a product of intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check, _exact
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._entry import constructed
 from inbounds._types import Array, Floats, Number, Step, Vector
 from inbounds.errors import ArgumentError
@@ -19,20 +19,39 @@ from inbounds.errors import ArgumentError
 @constructed()
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Box:
-    """An interval, or a product of intervals, that every answer stays in.
+    """An interval, or a product of intervals, that contains every output.
 
     Parameters
     ----------
     lower, upper
-        Two numbers make an interval: each element of an array is then a release of its own.
-        Two sequences of length m make an m-dimensional box: the last axis of the values has
-        length m and is one joint release. A number beside a sequence holds for every coordinate.
-        A bound that is no double (an integer beyond 2⁵³, a fraction) becomes the next one inside.
+        The bounds. Two numbers make an interval, and each element of an array is then a separate
+        release. Two sequences of length m make an m-dimensional box; the last axis of the values
+        then has length m and is one joint release. A number beside a sequence applies to every
+        coordinate. A bound that a double cannot represent exactly (an integer beyond 2⁵³, a
+        fraction) becomes the next double inside the box.
     step
-        If given, answers are multiples of `step` counted from `lower` (``step=1`` on integer
-        bounds gives integers); where steps do not divide the width, the last one below `upper` is
-        the largest answer. One number, or one per coordinate with None for "no step".
-        Rounding happens after the noise, so it costs no privacy.
+        The distance between possible outputs: one number, or one per coordinate, where None means
+        no step. Outputs are then ``lower + k * step`` for whole numbers k, so ``step=1`` on integer
+        bounds gives integers. If the steps do not divide the width, the largest output is the last
+        multiple below `upper`. Rounding happens after the noise, so it costs no privacy.
+
+    Raises
+    ------
+    ArgumentError
+        If a bound is not finite, `upper` is not above `lower`, their lengths differ, or `step` is
+        not positive, exceeds the width, or is below 2⁻⁵² of it.
+    ArgumentTypeError
+        If a bound or the step is not a number or a sequence of numbers.
+
+    See Also
+    --------
+    BoundedGaussian, BoundedLaplace, ClampedGaussian, ClampedLaplace : mechanisms on a box.
+
+    Notes
+    -----
+    The box is the set {x : lowerᵢ ≤ xᵢ ≤ upperᵢ for every coordinate i}. It must follow from public
+    knowledge, never from the data. Values outside it are moved to the nearest point,
+    min(max(xᵢ, lowerᵢ), upperᵢ), which never makes two values differ more.
 
     Examples
     --------
@@ -64,7 +83,7 @@ class Box:
             raise ArgumentError.must_be(
                 "upper",
                 "above lower" if widths.ndim == 0 else "above lower in every coordinate",
-                got=f"lower={short(lower)}, upper={short(upper)}",
+                got=f"lower={format_numbers(lower)}, upper={format_numbers(upper)}",
             )
         if not np.isfinite(widths).all():
             requirement = "close enough to lower that upper - lower is finite"
@@ -75,31 +94,31 @@ class Box:
 
     @property
     def is_interval(self) -> bool:
-        """Whether bounds are plain numbers, so that every element is a release of its own."""
+        """Whether the bounds are two numbers, so that every element is a separate release."""
         return np.ndim(self.lower) == 0
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates of one release; 1 for an interval."""
+        """The number of coordinates of one release, which is 1 for an interval."""
         return int(np.size(self.lower))
 
     @property
     def widths(self) -> Floats:
-        """Upper minus lower, always as a vector of length `dimension`."""
+        """``upper - lower``, always as a vector of length `dimension`."""
         return np.atleast_1d(np.asarray(self.upper) - np.asarray(self.lower))
 
     @property
     def steps(self) -> tuple[float | None, ...]:
-        """The step of each coordinate, None where there is none."""
+        """The step of each coordinate, or None for no step."""
         return self.step if isinstance(self.step, tuple) else (self.step,) * self.dimension
 
     def clamp(self, values: Array) -> Floats:
-        """Move each value to the nearest point of the box (which never adds sensitivity)."""
+        """Return the nearest point of the box to each value, which never adds sensitivity."""
         self.check_shape(values)
         return np.clip(values, self.lower, self.upper)
 
     def check_shape(self, values: Array, name: str = "values") -> None:
-        """Refuse an array whose last axis does not hold one number per coordinate."""
+        """Refuse an array whose last axis does not have one entry per coordinate."""
         if not self.is_interval and (values.ndim == 0 or values.shape[-1] != self.dimension):
             raise ArgumentError.must(
                 name,
@@ -108,7 +127,7 @@ class Box:
             )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor, so that a copy is checked and read-only too."""
+        """Copy through the constructor, which checks the copy and makes it read-only."""
         return partial(Box, step=self.step), (self.lower, self.upper)
 
     def __eq__(self, other: object) -> bool:
@@ -126,32 +145,34 @@ class Box:
         return hash((*(bound.tobytes() for bound in bounds), self.steps))
 
     def __repr__(self) -> str:
-        step = "" if self.step is None else f", step={short(self.step)}"
-        return f"Box({short(self.lower)}, {short(self.upper)}{step})"
+        step = "" if self.step is None else f", step={format_numbers(self.step)}"
+        return f"Box({format_numbers(self.lower)}, {format_numbers(self.upper)}{step})"
 
 
 def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:
-    """Return checked bounds, of which those that are no doubles were moved into the box."""
-    (given,) = labelled.values()
-    moved: float | Floats = _exact.each(move, given, _check.finite_vector(**labelled))
-    return _check.frozen(moved) if isinstance(moved, np.ndarray) else moved
+    """Return the checked bounds; doubles that were rounded out of the box are moved into it."""
+    (bound,) = labelled.values()
+    inside: float | Floats = _exact.moved(move, bound, _check.finite_vector(**labelled))
+    return _check.frozen(inside) if isinstance(inside, np.ndarray) else inside
 
 
 def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:
     if step is None:
         return None
-    given = _check.several(step=step)
-    if given.ndim == 0:
-        steps: tuple[float | None, ...] = (_check.positive(step=given.item()),) * widths.size
-    elif given.shape == widths.shape:
-        steps = tuple(None if s is None else _check.positive(step=s) for s in given)
+    numbers = _check.several(step=step)
+    if numbers.ndim == 0:
+        steps: tuple[float | None, ...] = (_check.positive(step=numbers.item()),) * widths.size
+    elif numbers.shape == widths.shape:
+        steps = tuple(None if s is None else _check.positive(step=s) for s in numbers)
     else:
-        requirement = "one number, or one per coordinate on a box of several"
-        raise ArgumentError.must_be("step", requirement, got=f"shape {given.shape}")
-    for one, width in zip(steps, widths.ravel().tolist(), strict=True):
-        if one is not None and one / (1 + 1e-9) > width:
-            raise ArgumentError.must_be("step", "at most upper - lower", got=f"step={short(one)}")
-        if one is not None and width * 2.0**-52 > one:
+        requirement = "one number, or one per coordinate of a box with several coordinates"
+        raise ArgumentError.must_be("step", requirement, got=f"shape {numbers.shape}")
+    for size, width in zip(steps, widths.ravel().tolist(), strict=True):
+        if size is not None and size / (1 + 1e-9) > width:
+            raise ArgumentError.must_be(
+                "step", "at most upper - lower", got=f"step={format_numbers(size)}"
+            )
+        if size is not None and width * 2.0**-52 > size:
             requirement = "divide the box into at most 2**52 parts"
-            raise ArgumentError.must("step", requirement, got=f"step={short(one)}")
-    return steps[0] if given.ndim == 0 else steps
+            raise ArgumentError.must("step", requirement, got=f"step={format_numbers(size)}")
+    return steps[0] if numbers.ndim == 0 else steps

@@ -4,19 +4,19 @@
 
     InBoundsError
     ├── ArgumentError       (also ValueError)       an argument has an impossible value
-    ├── ArgumentTypeError   (also TypeError)        an argument is not of a kind we can read
+    ├── ArgumentTypeError   (also TypeError)        an argument is of a type that cannot be read
     ├── CertificateError    (also ArithmeticError)  a claimed bound could not be proved
     ├── BudgetExceededError (also RuntimeError)     a dataset's privacy budget has no room left
     ├── LedgerError         (also RuntimeError)     a ledger is missing, unreadable or tampered with
-    └── MissingPackageError (also ModuleNotFoundError)  a package of an extra is not installed
+    └── MissingPackageError (also ModuleNotFoundError)  an optional package is not installed
 
     UserWarning
     ├── WeakGuaranteeWarning                        a guarantee protects hardly anybody
-    └── RowOrderWarning                             the order of rows tells private values
+    └── RowOrderWarning                             the order of rows reveals private values
 
-Messages name the argument and what it must be. They never hold a private value, and neither do
-the attributes of the errors about arguments, which are the parts of the message (`_RefusalError`).
-A `Hint` is the part that says what to do.
+Messages name the argument and say what it must be. They never hold a private value. Errors about
+arguments also have the parts of the message as attributes (`_RefusalError`). A `Hint` is the part
+that says what to do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, Self
 
 
 class Hint(str):
-    """What to do about an error, in words and in code, which the command line writes otherwise.
+    """What to do about an error: words with pieces of code, which the command line rewrites.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Hint(str):
     _code: tuple[str, ...]
 
     def __new__(cls, words: str, *code: str) -> Self:
-        """Put each piece of code where the words have ``{}``."""
+        """Return the words with each ``{}`` replaced by a piece of code."""
         hint = super().__new__(cls, words.format(*code))
         hint._words, hint._code = words, code
         return hint
@@ -51,8 +51,24 @@ class Hint(str):
         return type(self), (self._words, *self._code)
 
     def written(self, write: Callable[[str], str]) -> str:
-        """Return the hint with every piece of code written in another way."""
+        """Return the hint with each piece of code replaced by ``write(code)``."""
         return self._words.format(*map(write, self._code))
+
+
+def quoted(value: object) -> str:
+    """Return a public argument as code, cut if long; its type if it cannot be written.
+
+    Examples
+    --------
+    >>> quoted("a" * 100)[-10:], quoted(10**5000)
+    ('aaaaaaa...', '<int>')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # an int of more than 4300 digits, or a foreign object
+        return f"<{type(value).__name__}>"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 class InBoundsError(Exception):
@@ -60,7 +76,7 @@ class InBoundsError(Exception):
 
 
 class _RefusalError(InBoundsError):
-    """What the two errors about arguments share: the parts of the message, as data."""
+    """Base of the two errors about arguments, with the parts of the message as attributes."""
 
     def __init__(
         self,
@@ -80,7 +96,7 @@ class _RefusalError(InBoundsError):
     def must_be(
         cls, argument: str, requirement: str, *, got: str = "", hint: str | None = None
     ) -> Self:
-        """Say what an argument must be, and what was given, unless that is private."""
+        """Return the error that an argument must be something; `got` must not be private."""
         error = cls.must(argument, f"be {requirement}", got=got, hint=hint)
         error.requirement = requirement
         return error
@@ -89,7 +105,7 @@ class _RefusalError(InBoundsError):
     def must(
         cls, argument: str, requirement: str, *, got: str = "", hint: str | None = None
     ) -> Self:
-        """Say what an argument must do, where the verb is another one than "be"."""
+        """Return the error that an argument must do something, for verbs other than "be"."""
         sentence = f"{argument} must {requirement}{', got ' if got else ''}{got}."
         return cls(sentence, argument=argument, requirement=requirement, hint=hint)
 
@@ -99,16 +115,16 @@ class _RefusalError(InBoundsError):
 
 
 class ArgumentError(_RefusalError, ValueError):
-    """An argument has a value it cannot have; the message names it.
+    """An argument has an impossible value; the message names the argument.
 
     Attributes
     ----------
     argument
-        Name of the argument the message begins with; None where it begins otherwise.
+        The name of the argument, with which the message begins, or None for any other message.
     requirement
-        What the argument must be, as in "positive", or must do, as in "have no nulls".
+        What the argument must be, such as "positive", or must do, such as "have no nulls".
     hint
-        What to do about it.
+        What to do about it, or None.
     sentence
         The message without the hint.
 
@@ -123,9 +139,9 @@ class ArgumentError(_RefusalError, ValueError):
 
 
 class ArgumentTypeError(_RefusalError, TypeError):
-    """An argument is not of a kind that can be read as what it should be.
+    """An argument is of a type that cannot be read.
 
-    Its attributes are those of `ArgumentError`.
+    It has the attributes of `ArgumentError`.
     """
 
 
@@ -134,14 +150,14 @@ class CertificateError(InBoundsError, ArithmeticError):
 
 
 class BudgetExceededError(InBoundsError, RuntimeError):
-    """A dataset's privacy budget has no room for a charge: nothing was charged, nothing drawn.
+    """A dataset's budget has no room for a charge, so nothing was charged and no noise was drawn.
 
     Attributes
     ----------
     dataset
-        Whose budget it is.
+        The name of the dataset.
     asked, remaining
-        What the charge would cost and what is left, as an `Amount` of epsilon and delta, or rho.
+        What the charge would cost and what is left, each an `Amount` of epsilon and delta, or rho.
     """
 
     def __init__(
@@ -154,11 +170,15 @@ class BudgetExceededError(InBoundsError, RuntimeError):
 
 
 class WeakGuaranteeWarning(UserWarning):
-    """A guarantee was asked for that protects hardly anybody; the message says what it means.
+    """A requested guarantee protects hardly anybody; the message says what it means.
 
-    Given for delta of 0.01 or more, and for epsilon above 20. Silence it, where such a guarantee is
-    meant, with ``warnings.simplefilter("ignore", WeakGuaranteeWarning)``. `argument` is the name of
-    what is too large, with which the message begins.
+    This warns of a delta of 0.01 or more, and of an epsilon or a rho above 20. If the guarantee is
+    intended, silence it with ``warnings.simplefilter("ignore", WeakGuaranteeWarning)``.
+
+    Attributes
+    ----------
+    argument
+        The name of the argument that is too large, with which the message begins.
     """
 
     def __init__(self, message: str, *, argument: str | None = None) -> None:
@@ -167,10 +187,10 @@ class WeakGuaranteeWarning(UserWarning):
 
 
 class RowOrderWarning(UserWarning):
-    """Rows are published in the order of a private column, which tells its values.
+    """Rows are published in the order of a private column, which reveals its values.
 
-    Given where a frame or a file says that it is sorted; the data themselves are not looked at, as
-    whether they are sorted is private. ``shuffle=True`` avoids it.
+    This warns if a frame or a file declares itself sorted. The data are not examined, because
+    whether they are sorted is private. ``shuffle=True`` avoids the problem.
     """
 
 
@@ -179,4 +199,4 @@ class LedgerError(InBoundsError, RuntimeError):
 
 
 class MissingPackageError(InBoundsError, ModuleNotFoundError):
-    """An optional package is not installed; the message names it and the extra that brings it."""
+    """An optional package is not installed; the message names it and the extra to install."""

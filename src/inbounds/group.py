@@ -1,4 +1,4 @@
-"""What a group of changes of the data loses, where one of them loses epsilon and delta.
+"""Group privacy: the loss of several changes of the data, given the loss of one.
 
 Proof: docs/proofs/unit.md, item 1.
 """
@@ -13,7 +13,7 @@ _TINY = 1e-300  # covers underflow
 
 
 def multiplied(count: int, number: float) -> float:
-    """Multiply, rounded up.
+    """Return ``count * number``, rounded up.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def multiplied(count: int, number: float) -> float:
 
 
 def group_delta(epsilon: float, delta: float, count: int) -> float:
-    """Return delta at `count` times `epsilon` of a group of `count`, at most 1.
+    """Return the delta of a group of `count` changes at ``count * epsilon``, at most 1.
 
-    It is delta times 1 + e^epsilon + ... + e^((count - 1) epsilon).
+    It is delta * (1 + e^epsilon + ... + e^((count - 1) epsilon)).
 
     Examples
     --------

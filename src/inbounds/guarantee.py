@@ -1,4 +1,4 @@
-"""What is promised, asked for, budgeted or left: pure epsilon, (epsilon, delta), or rho."""
+"""Amounts of privacy, which are promised, spent or left: epsilon, (epsilon, delta), or rho."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from inbounds import _check
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentTypeError, Hint
 
-_CALIBRATED = 1e-100, 1e100  # between these epsilon and rho can be calibrated for, in doubles
+_CALIBRATED = 1e-100, 1e100  # the range of epsilon and rho that doubles can calibrate for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Amount(HasHtml):
-    """An amount of privacy: epsilon, epsilon at a delta, or rho; None where it does not apply.
+    """An amount of privacy: epsilon, epsilon at a delta, or rho; the others are None.
 
-    What is spent or left may be zero or infinite; what can be promised is a `Guarantee`.
+    The amount that is spent or left may be zero or infinite. A `Guarantee` is neither.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class Amount(HasHtml):
     rho: float | None = None
 
     def stated(self) -> dict[str, Any]:
-        """Return the numbers that apply, by name: keywords of whatever takes a guarantee."""
+        """Return the numbers that are not None, as keyword arguments for a guarantee."""
         named = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         return {name: value for name, value in named.items() if value is not None}
 
@@ -40,7 +40,7 @@ class Amount(HasHtml):
         return Table.of_facts(type(self).__name__, facts)
 
     def __format__(self, spec: str) -> str:
-        """Write every number by the format, exactly where there is none."""
+        """Return every number in the given format; without a format, in full."""
 
         def written(value: float) -> str:
             return format(value, spec) if spec else repr(value)
@@ -56,9 +56,9 @@ class Amount(HasHtml):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarantee(Amount):
-    """Differential privacy that can be promised: epsilon, with or without delta, or rho.
+    """A guarantee of differential privacy: epsilon, with or without delta, or rho.
 
-    All arguments are checked. A `delta` of zero is none: it is kept as None.
+    All arguments are checked. A `delta` of zero is stored as None.
 
     Examples
     --------
@@ -83,12 +83,12 @@ class Guarantee(Amount):
 
     @property
     def is_pure(self) -> bool:
-        """Whether it is epsilon without delta."""
+        """Whether this is pure epsilon, without delta."""
         return self.rho is None and self.delta is None
 
     @property
     def pair(self) -> tuple[float, float]:
-        """Epsilon and delta, which is zero if pure; only a guarantee without rho has them."""
+        """Epsilon and delta, where delta is zero if pure; not for a guarantee of rho."""
         return cast("float", self.epsilon), self.delta or 0.0
 
 
@@ -100,10 +100,10 @@ def check_kind(epsilon: object, delta: object, rho: object) -> None:
     >>> check_kind(1.0, 1e-6, None)
     >>> check_kind(1.0, None, 0.1)
     Traceback (most recent call last):
-    inbounds.errors.ArgumentTypeError: epsilon or rho must be given, one of the two, got both.
+    inbounds.errors.ArgumentTypeError: epsilon or rho must be given, but not both, got both.
     """
     if epsilon is None and rho is None:
-        words = "write {}, say; delta goes with epsilon." if delta else "write {}, say."
+        words = "for example {}; delta goes with epsilon." if delta else "for example {}."
         got, hint = "neither", Hint(words, "epsilon=1.0")
     elif epsilon is not None and rho is not None:
         got, hint = "both", None
@@ -111,11 +111,11 @@ def check_kind(epsilon: object, delta: object, rho: object) -> None:
         raise _check.refusal("0 beside rho", delta=delta)
     else:
         return
-    raise ArgumentTypeError.must_be("epsilon or rho", "given, one of the two", got=got, hint=hint)
+    raise ArgumentTypeError.must_be("epsilon or rho", "given, but not both", got=got, hint=hint)
 
 
 def check_epsilon(epsilon: object) -> float:
-    """Read an epsilon that can be calibrated for.
+    """Return a checked epsilon, in the range that doubles can calibrate for.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def check_epsilon(epsilon: object) -> float:
 
 
 def check_delta(delta: object) -> float:
-    """Read a delta: a probability below 1.
+    """Return a checked delta, which is a probability below 1.
 
     Examples
     --------

@@ -1,59 +1,72 @@
 """What one release may cost, as data: mechanisms write it, accounting reads it.
 
-What pure epsilon alone implies is proved in docs/proofs/composition.md, and what a loss says of
-larger changes of the data in docs/proofs/unit.md.
+docs/proofs/unit.md proves what a loss implies for larger changes of the data.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, cast
-
-from scipy.special import erfinv, ndtri
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.group import group_delta, multiplied
 from inbounds.guarantee import check_delta, check_kind
+from inbounds.profile import LARGEST, Profile, pure_mu, pure_rho, response_delta, tabulated
 from inbounds.unit import Unit, check_unit
 
-LARGEST = 512.0
-"""Of the epsilons in a profile: a release that leaks more with some chance may leak everything."""
-
-_POINTS = 64
-_NEGLIGIBLE = 1e-24  # a delta that no budget will notice
 _UP = 1 + 2.0**-40  # covers rounding
-_TINY = 1e-300  # covers underflow
-_HALVINGS = 60  # in search of where delta is negligible
-
-Profile = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrivacyLoss(HasHtml):
-    """Upper bounds on the privacy loss of one release, all of them true at once.
+    """Upper bounds on the privacy loss of one release, all of which hold at once.
 
-    Attributes
+    Parameters
     ----------
     epsilon
-        Pure differential privacy.
+        Pure differential privacy, or infinity if no bound is known.
     mu
-        Gaussian differential privacy; infinite where none is known.
+        Gaussian differential privacy, or infinity if no bound is known.
     rho
-        Zero-concentrated differential privacy; infinite where none is known.
+        Zero-concentrated differential privacy, or infinity if no bound is known.
     profile
-        Pairs of an epsilon and an upper bound on delta there, epsilons rising from 0.
+        Pairs of an epsilon and an upper bound on delta there; the epsilons increase from 0.
     unit
-        Which change of the data these bounds speak of. None where it is not stated: then they speak
-        of whatever change the sensitivity was stated for.
+        The change of the data that these bounds are about. If it is None, they are about the change
+        that the sensitivity was stated for.
+
+    Raises
+    ------
+    ArgumentError
+        If a bound is negative or NaN, or the epsilons of `profile` do not increase from 0.
+    ArgumentTypeError
+        If an argument is of another type.
 
     See Also
     --------
-    Unit, compose, Ledger
+    Unit : the change of the data that a loss is about.
+    compose : the loss of several releases together.
+    Ledger : a budget that losses are charged to.
+
+    Notes
+    -----
+    Let M be the mechanism and D, D' two data sets that differ by one `unit`. For every such pair,
+    every set S of outputs and every α > 1:
+
+    - P(M(D) ∈ S) ≤ e^epsilon · P(M(D') ∈ S);
+    - P(M(D) ∈ S) ≤ e^ε · P(M(D') ∈ S) + δ for each pair (ε, δ) in `profile`;
+    - M(D) and M(D') are at least as hard to tell apart as N(0, 1) and N(`mu`, 1) [1]_;
+    - the Rényi divergence of order α between M(D) and M(D') is at most α · `rho` [2]_.
+
+    References
+    ----------
+    .. [1] Dong, Roth and Su (2022), "Gaussian Differential Privacy", J. R. Stat. Soc. B 84(1).
+    .. [2] Bun and Steinke (2016), "Concentrated Differential Privacy: Simplifications, Extensions,
+       and Lower Bounds", TCC.
 
     Examples
     --------
@@ -73,35 +86,36 @@ class PrivacyLoss(HasHtml):
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", check_unit(self.unit))
         for name in ("epsilon", "mu", "rho"):
-            object.__setattr__(self, name, _bound(name, getattr(self, name)))
+            bound = _bound(name, getattr(self, name))
+            if not bound >= 0:
+                raise _check.refusal("zero or more", **{name: bound})
+            object.__setattr__(self, name, bound)
         object.__setattr__(self, "profile", _points(self.profile))
-        bounds = (self.epsilon, self.mu, self.rho)
         epsilons = [epsilon for epsilon, _ in self.profile]
         if not (
-            all(bound >= 0 for bound in bounds)
-            and all(0 <= delta <= 1 for _, delta in self.profile)
+            all(0 <= delta <= 1 for _, delta in self.profile)
             and epsilons == sorted(set(epsilons))
             and all(map(math.isfinite, epsilons))
             and (not epsilons or epsilons[0] == 0)
         ):
-            raise ArgumentError(
-                "bounds must be zero or more, and profile pairs (epsilon, delta) with epsilons "
-                "rising from 0 and deltas from 0 to 1."
+            raise ArgumentError.must_be(
+                "profile",
+                "pairs (epsilon, delta) with epsilons that increase from 0 and deltas from 0 to 1",
             )
 
     @classmethod
     def pure(cls, epsilon: float) -> Self:
-        """Describe any release of which only pure epsilon is known.
+        """Return the loss of a release of which only pure `epsilon` is known.
 
-        None is worse than randomised response, whose delta, mu and rho are these.
+        Delta, mu and rho are those of randomised response, which is the worst case.
         """
         epsilon = _cost(epsilon=epsilon)
-        points = profile(lambda smaller: response_delta(epsilon, smaller), epsilon)
+        points = tabulated(lambda smaller: response_delta(epsilon, smaller), epsilon)
         return cls(epsilon, pure_mu(epsilon), pure_rho(epsilon), points)
 
     @classmethod
     def approximate(cls, epsilon: float, delta: float) -> Self:
-        """Describe any release of which only (epsilon, delta) is known."""
+        """Return the loss of a release of which only (`epsilon`, `delta`) is known."""
         epsilon, delta = _check.charge(epsilon=epsilon), check_delta(_check.charge(delta=delta))
         if delta == 0:
             return cls.pure(epsilon)
@@ -109,24 +123,24 @@ class PrivacyLoss(HasHtml):
         def total(smaller: float) -> float:
             return min(1.0, (delta + (1 - delta) * response_delta(epsilon, smaller)) * _UP)
 
-        points = profile(total, epsilon) if epsilon else ((0.0, delta),)
+        points = tabulated(total, epsilon) if epsilon else ((0.0, delta),)
         return cls(math.inf, math.inf, math.inf, points)
 
     @classmethod
     def concentrated(cls, rho: float) -> Self:
-        """Describe any release of which only rho is known."""
+        """Return the loss of a release of which only `rho` is known."""
         return cls(math.inf, math.inf, _cost(rho=rho), ())
 
     @classmethod
     def stated(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
-        """Describe any release of which only epsilon, (epsilon, delta) or rho is known."""
+        """Return the loss of a release of which only epsilon, (epsilon, delta) or rho is known."""
         check_kind(epsilon, delta, rho)
         if rho is not None:
             return cls.concentrated(rho)
         return cls.approximate(cast("float", epsilon), 0.0 if delta is None else delta)
 
     def about(self, unit: Unit | None) -> Self:
-        """Say which change of the data the loss speaks of; None leaves it as it is.
+        """Return the loss with its unit stated; None leaves the loss as it is.
 
         Examples
         --------
@@ -137,19 +151,19 @@ class PrivacyLoss(HasHtml):
         if None not in (unit, self.unit) and unit != self.unit:
             raise ArgumentError.must_be(
                 "unit",
-                f"{str(self.unit)!r}, which the loss states itself",
+                f"{str(self.unit)!r}, the unit that the loss states",
                 got=repr(str(unit)),
-                hint="loss.converted(unit) converts it.",
+                hint="loss.converted(unit) converts a loss to another unit.",
             )
         return self if unit is None else replace(self, unit=unit)
 
     def for_group(self, count: int) -> Self:
-        """Return the loss for a change that `count` changes of the unit make together.
+        """Return the loss for a change that consists of up to `count` changes of the unit.
 
         Examples
         --------
-        >>> one = PrivacyLoss.concentrated(0.1).about(Unit("add-remove", "edge"))
-        >>> one.for_group(3)
+        >>> loss = PrivacyLoss.concentrated(0.1).about(Unit("add-remove", "edge"))
+        >>> loss.for_group(3)
         PrivacyLoss(epsilon=inf, mu=inf, rho=0.9..., unit=Unit('add-remove', 'edge', 3))
         """
         count = _check.positive_integer(count=count)
@@ -158,9 +172,9 @@ class PrivacyLoss(HasHtml):
         epsilon = multiplied(count, self.epsilon)
         points: dict[float, float] = {}
         for smaller, delta in self.profile:
-            if (larger := multiplied(count, smaller)) <= LARGEST:  # 0 at least, which is the first
-                known = group_delta(smaller, delta, count), response_delta(epsilon, larger)
-                points[larger] = min(points.get(larger, 1.0), *known)
+            if (larger := multiplied(count, smaller)) <= LARGEST:  # always true for the first, 0
+                bounds = group_delta(smaller, delta, count), response_delta(epsilon, larger)
+                points[larger] = min(points.get(larger, 1.0), *bounds)
         return replace(
             self,
             epsilon=epsilon,
@@ -171,10 +185,20 @@ class PrivacyLoss(HasHtml):
         )
 
     def converted(self, to: Unit) -> Self:
-        """Return the loss for another unit, where it follows from what is known.
+        """Return the loss for another unit, if it follows from this one.
 
-        ``"replace"`` follows from ``"add-remove"``, and many members from few. The members must be
-        the same: how many rows a person has is not known here.
+        ``"replace"`` follows from ``"add-remove"``, and a larger count from a smaller one. Both
+        units must be of the same member, because how many rows a person has is not known here.
+
+        Raises
+        ------
+        ArgumentError
+            If the loss states no unit, or the loss for `to` does not follow.
+
+        Notes
+        -----
+        The loss is that of a group of k changes, where k is ``self.unit.steps_to(to)``: k·epsilon,
+        k·mu and k²·rho (docs/proofs/unit.md).
 
         Examples
         --------
@@ -187,24 +211,24 @@ class PrivacyLoss(HasHtml):
             raise ArgumentTypeError.must_be("to", "a Unit", got="None")
         if self.unit is None:
             hint = "loss.about(Unit('replace', 'row')) states it."
-            raise ArgumentError.must("loss", "state its unit to be converted", hint=hint)
+            raise ArgumentError.must("loss", "state a unit to be converted", hint=hint)
         alone = replace(self, unit=None)
         return replace(alone.for_group(self.unit.steps_to(wanted)), unit=wanted)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor, so that what comes from a pickle is checked."""
+        """Copy through the constructor, which checks what comes from a pickle."""
         return type(self), (self.epsilon, self.mu, self.rho, self.profile, self.unit)
 
     def to_json(self) -> str:
-        """Write the loss so that another program can read it."""
-        fields = {key: _plain(value) for key, value in asdict(self).items()}
+        """Return the loss as JSON."""
+        fields = {key: _or_null(value) for key, value in asdict(self).items()}
         if self.unit is None:
-            del fields["unit"]  # as it was written before there were units
+            del fields["unit"]  # as in versions without units
         return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote; every number must be a double, and is checked."""
+        """Return the loss that `to_json` wrote; every number is checked and must be a double."""
         try:
             fields: dict[str, Any] = _json.read(text)
             epsilon, mu, rho = (
@@ -240,12 +264,12 @@ class PrivacyLoss(HasHtml):
 
 
 def _cost(**labelled: object) -> float:
-    """Return a cost above zero, never less than it is."""
+    """Return a cost above zero, rounded up."""
     return _check.positive(**{name: _check.charge(**{name: labelled[name]}) for name in labelled})
 
 
 def _bound(name: str, number: object) -> float:
-    """Return an upper bound as a plain double that is not below it; infinity says nothing."""
+    """Return an upper bound as a Python float, rounded up; infinity means no bound."""
     if type(number) is float:
         return number
     if isinstance(number, float) and math.isinf(number):
@@ -254,15 +278,16 @@ def _bound(name: str, number: object) -> float:
 
 
 def _points(pairs: object) -> Profile:
-    """Return a table of upper bounds as plain doubles; delta at a larger epsilon is smaller."""
+    """Return a profile of Python floats, rounded up: delta decreases with epsilon."""
     try:
-        listed = [(epsilon, delta) for epsilon, delta in pairs]  # type: ignore[attr-defined]
+        points = [(epsilon, delta) for epsilon, delta in pairs]  # type: ignore[attr-defined]
     except (TypeError, ValueError):
-        raise ArgumentTypeError("profile must be pairs of an epsilon and a delta.") from None
-    return tuple((_bound("epsilon", e), _bound("delta", d)) for e, d in listed)
+        raise ArgumentTypeError.must_be("profile", "pairs of an epsilon and a delta") from None
+    return tuple((_bound("epsilon", epsilon), _bound("delta", delta)) for epsilon, delta in points)
 
 
-def _plain(value: Any) -> Any:
+def _or_null(value: Any) -> Any:
+    """Return a value for JSON, which has no infinity."""
     return None if value == math.inf else value
 
 
@@ -270,63 +295,3 @@ def _number(value: object) -> float:
     if type(value) not in (int, float):
         raise TypeError
     return float(value)  # type: ignore[arg-type]
-
-
-def response_delta(pure: float, epsilon: float) -> float:
-    """Return delta at `epsilon` of randomised response at `pure`: the worst of all that pure.
-
-    Examples
-    --------
-    >>> round(response_delta(1.0, 0.5), 6), response_delta(1.0, 1.0)
-    (0.287649, 0.0)
-    """
-    excess = pure - epsilon
-    if excess <= 0:
-        return 0.0
-    # (e^pure - e^epsilon)/(1 + e^pure), without overflow
-    return min(1.0, -math.expm1(-excess) / (1 + math.exp(-pure)) * _UP)
-
-
-def pure_mu(epsilon: float) -> float:
-    """Return mu such that whatever is purely private at `epsilon` is mu-GDP.
-
-    The trade-off curve of randomised response is the chord of a Gaussian's curve through its
-    corner, and a convex curve lies below its chords.
-
-    Examples
-    --------
-    >>> round(pure_mu(1.0), 6), pure_mu(1e-9) / 1e-9 > math.sqrt(math.pi / 2)
-    (1.232..., True)
-    """
-    if epsilon < 1:
-        return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2))) * _UP + _TINY
-    return -2 * float(ndtri(1 / (1 + math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf
-
-
-def pure_rho(epsilon: float) -> float:
-    """Return rho such that whatever is purely private at `epsilon` is rho-zCDP.
-
-    Examples
-    --------
-    >>> round(pure_rho(1.0), 9), round(pure_rho(10.0), 9)
-    (0.5, 10.0)
-    """
-    return min(epsilon * epsilon / 2, epsilon) * _UP + _TINY
-
-
-def profile(delta: Callable[[float], float], pure: float) -> Profile:
-    """Tabulate an upper bound on delta, from epsilon 0 to where it vanishes or is negligible.
-
-    Examples
-    --------
-    >>> points = profile(lambda epsilon: response_delta(1.0, epsilon), 1.0)
-    >>> len(points), points[-1]
-    (65, (1.0, 0.0))
-    """
-    top = min(pure, LARGEST)
-    for _ in range(_HALVINGS):
-        if delta(top / 2) > _NEGLIGIBLE:
-            break
-        top /= 2
-    steps = sorted({top * k / _POINTS for k in range(_POINTS + 1)})
-    return tuple((epsilon, delta(epsilon)) for epsilon in steps)

@@ -1,11 +1,10 @@
 """What one neighbour may change: the set of differences that privacy must hide.
 
-Bounds that are no doubles are rounded up, so that nothing stated is left out.
+Bounds that a double cannot represent exactly are rounded up, so that no difference is left out.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,70 +12,16 @@ from typing import Literal
 import numpy as np
 
 from inbounds import _check, _exact, _kind
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._types import Floats, Number, Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
+from inbounds.reach import Reach
 
-SMALLEST_SHARE = 2.0**-250
-"""Changes below this share of a width are treated as this large, which is on the private side."""
+SMALLEST_CAP = 2.0**-250
+"""The smallest cap as a fraction of the width; smaller ones are raised to it, which is private."""
 
 SMALLEST_RADIUS = 2.0**-120
-"""The same for a norm and the largest width, so that squares stay normal numbers."""
-
-_HALVINGS = 60
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reach:
-    """The differences c two neighbours inside a box may show, in absolute value.
-
-    The set is ``{c : 0 <= c_i <= caps_i, norm(c) <= radius}``; without a binding norm `order` is
-    None and the set is the whole product of caps. Caps never exceed the widths.
-    """
-
-    caps: Floats
-    order: Literal[1, 2] | None
-    radius: float
-
-    @property
-    def diameter(self) -> float:
-        """Largest l2 norm of a difference."""
-        norm = math.hypot(*self.caps.tolist())  # right to the last digit for any number of caps
-        return norm if self.order is None else min(norm, self.radius)
-
-    @property
-    def total(self) -> float:
-        """Largest l1 norm of a difference."""
-        most = math.fsum(self.caps.tolist())
-        if self.order != 2:
-            return min(most, self.radius)
-        # The best c is min(caps, t) for one t; sorted, the k smallest caps are used up. Proof:
-        # docs/proofs/laplace.md, part 6.
-        caps = np.sort(self.caps)
-        used = np.concatenate([[0.0], np.cumsum(caps**2)[:-1]])
-        many = np.arange(caps.size, 0, -1)
-        level = np.sqrt(np.maximum(self.radius**2 - used, 0.0) / many)
-        free = int(np.argmax(level <= caps))
-        total = float(caps[:free].sum() + level[free] * many[free])
-        return min(most, total * (1 + 2.0**-45 + caps.size * 2.0**-52))  # the sum runs along m
-
-    def along(self, direction: Floats) -> Floats:
-        """Return the largest difference along a direction, cut at the caps.
-
-        Examples
-        --------
-        >>> widths = np.array([3.0, 1.0])
-        >>> L1(2).within(widths).along(widths).round(6).tolist()
-        [1.5, 0.5]
-        """
-        if self.order is None:
-            return self.caps
-        low, high = 0.0, 1.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            size = np.linalg.norm(np.minimum(self.caps, middle * direction), self.order)
-            low, high = (middle, high) if size <= self.radius else (low, middle)
-        return np.minimum(self.caps, low * direction)
+"""The smallest norm as a fraction of the largest width, so that squares stay normal numbers."""
 
 
 class Sensitivity:
@@ -100,11 +45,11 @@ class Sensitivity:
 
     @property
     def has_caps(self) -> bool:
-        """Whether coordinates are bounded one by one, not only through a norm."""
+        """Whether each coordinate has a bound, not only a norm of all of them."""
         return any(part.order is None for part in self._parts())
 
     def limits(self, dimension: int) -> Reach:
-        """Return what was stated, before any box: caps are infinite where none was given."""
+        """Return the stated differences without any box; a cap that was not stated is infinite."""
         caps, order, radius = np.full(dimension, np.inf), None, np.inf
         for part in self._parts():
             if part.order is not None:
@@ -119,14 +64,14 @@ class Sensitivity:
             caps = np.minimum(caps, part.bound)
         if dimension == 1:  # every norm is the absolute value
             return Reach(np.minimum(caps, radius), None, np.inf)
-        if order == 1:  # one coordinate may take it all; of an l2 norm none quite does
+        if order == 1:  # one coordinate may take up the whole norm
             caps = np.minimum(caps, radius)
         return Reach(caps, order, radius)
 
     def within(self, widths: Floats) -> Reach:
-        """Return the differences that can occur between two points of a box of these widths."""
+        """Return the differences that are possible between two points of a box of these widths."""
         stated = self.limits(widths.size)
-        caps = np.maximum(np.minimum(stated.caps, widths), widths * SMALLEST_SHARE)
+        caps = np.maximum(np.minimum(stated.caps, widths), widths * SMALLEST_CAP)
         if stated.order is None:
             return Reach(caps, None, np.inf)
         radius = max(stated.radius, float(widths.max()) * SMALLEST_RADIUS)
@@ -147,14 +92,14 @@ class _Part(Sensitivity):
 
     @property
     def order(self) -> Literal[1, 2] | None:
-        """Which norm is bounded; None when coordinates are bounded one by one."""
+        """The norm that is bounded, or None if each coordinate has its own bound."""
         return None
 
     def _parts(self) -> tuple[_Part, ...]:
         return (self,)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor, so that a copy is checked and read-only too."""
+        """Copy through the constructor, which checks the copy and makes it read-only."""
         return type(self), (self.bound,)
 
     def __eq__(self, other: object) -> bool:
@@ -166,11 +111,34 @@ class _Part(Sensitivity):
         return hash((type(self), np.asarray(self.bound).tobytes()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({short(self.bound)})"
+        return f"{type(self).__name__}({format_numbers(self.bound)})"
 
 
 class L2(_Part):
-    """The Euclidean norm of a difference is at most `bound`; a bare number means this.
+    """A sensitivity: the Euclidean norm of a difference is at most `bound`.
+
+    A bare number as a sensitivity means this.
+
+    Parameters
+    ----------
+    bound
+        A positive number; one that a double cannot represent exactly is rounded up.
+
+    Raises
+    ------
+    ArgumentError
+        If `bound` is not positive and finite.
+    ArgumentTypeError
+        If `bound` is not a number.
+
+    See Also
+    --------
+    L1, LInf, PerCoordinate
+
+    Notes
+    -----
+    The differences between two neighbours f(D) and f(D') are the set
+    {c : (Σᵢ cᵢ²)^(1/2) ≤ bound}. ``L2(a) & PerCoordinate(b)`` is the intersection of two sets.
 
     Examples
     --------
@@ -182,12 +150,25 @@ class L2(_Part):
 
     @property
     def order(self) -> Literal[1, 2] | None:
-        """Which norm is bounded."""
+        """The norm that is bounded."""
         return 2
 
 
 class L1(_Part):
-    """The absolute differences of all coordinates add up to at most `bound`.
+    """A sensitivity: the absolute differences of all coordinates add up to at most `bound`.
+
+    Parameters
+    ----------
+    bound
+        A positive number, as for `L2`, which also names the errors.
+
+    See Also
+    --------
+    L2, LInf, PerCoordinate
+
+    Notes
+    -----
+    The differences between two neighbours are the set {c : Σᵢ |cᵢ| ≤ bound}.
 
     Examples
     --------
@@ -199,12 +180,25 @@ class L1(_Part):
 
     @property
     def order(self) -> Literal[1, 2] | None:
-        """Which norm is bounded."""
+        """The norm that is bounded."""
         return 1
 
 
 class LInf(_Part):
-    """No coordinate differs by more than `bound`.
+    """A sensitivity: no coordinate differs by more than `bound`.
+
+    Parameters
+    ----------
+    bound
+        A positive number, as for `L2`, which also names the errors.
+
+    See Also
+    --------
+    L1, L2, PerCoordinate
+
+    Notes
+    -----
+    The differences between two neighbours are the set {c : maxᵢ |cᵢ| ≤ bound}.
 
     Examples
     --------
@@ -216,7 +210,20 @@ class LInf(_Part):
 
 
 class PerCoordinate(_Part):
-    """Coordinate i differs by at most ``bound[i]``.
+    """A sensitivity: coordinate i differs by at most ``bound[i]``.
+
+    Parameters
+    ----------
+    bound
+        One positive number per coordinate, or one for all of them; `L2` names the errors.
+
+    See Also
+    --------
+    L1, L2, LInf
+
+    Notes
+    -----
+    The differences between two neighbours are the set {c : |cᵢ| ≤ boundᵢ for every i}.
 
     Examples
     --------
@@ -233,7 +240,7 @@ class PerCoordinate(_Part):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Intersection(Sensitivity):
-    """Differences that satisfy every part."""
+    """The differences that satisfy every part."""
 
     parts: tuple[_Part, ...]
 
@@ -243,7 +250,7 @@ class _Intersection(Sensitivity):
                 "sensitivity",
                 "combine at most one of L1 and L2 with bounds per coordinate",
                 got=repr(self),
-                hint="either norm alone is valid; keep the tighter one.",
+                hint="each norm alone is valid; keep the tighter one.",
             )
 
     def _parts(self) -> tuple[_Part, ...]:
@@ -254,11 +261,13 @@ class _Intersection(Sensitivity):
 
 
 def as_sensitivity(sensitivity: object) -> Sensitivity:
-    """Read a bare number as an l2 sensitivity and pass the named kinds through."""
+    """Return a sensitivity; a bare number is read as an l2 norm."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity
-    several = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
-    if several or (isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)):
+    is_vector = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
+    if is_vector or (
+        isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)
+    ):
         raise ArgumentTypeError.must_be(
             "sensitivity",
             "a number or one of L2, L1, LInf, PerCoordinate",

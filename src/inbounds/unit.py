@@ -1,7 +1,7 @@
 """The privacy unit: which change of the data a guarantee hides.
 
-A guarantee says how alike the outputs are for two neighbouring data sets. The unit says which data
-sets are neighbours. Losses of different units cannot be added, but some can be converted.
+A guarantee bounds how much the outputs for two neighbouring data sets may differ. The unit defines
+which data sets are neighbours. Losses of different units cannot be added; some can be converted.
 
 Proof: docs/proofs/unit.md.
 """
@@ -27,22 +27,37 @@ _NOUN = re.compile(r"[a-z]+([ -][a-z]+)*")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Unit(HasHtml):
-    """Which change of the data a guarantee hides: what one neighbour is.
+    """The privacy unit: which change of the data a guarantee hides.
 
     Parameters
     ----------
     change
-        ``"replace"``: neighbours are of equal size, and some members have other values.
-        ``"add-remove"``: some members of one are missing in the other.
+        ``"replace"``: neighbours have equal size, and some of their members have other values.
+        ``"add-remove"``: each neighbour may have members that the other does not have.
     of
-        What a member of the data is: a row, a person, an edge, or a lower-case noun of your own.
+        What a member of the data is: a row, a person, an edge, or another noun in lower case.
     count
-        How many members may change at once, at most. With ``"add-remove"`` it is how many are in
-        one of the two data sets but not in the other.
+        The largest number of members that change at once. With ``"add-remove"``, this is the
+        number of members that are in only one of the two data sets.
+
+    Raises
+    ------
+    ArgumentError
+        If `change` is neither option, `of` is not a noun of up to 30 letters, or `count` is not a
+        whole number from 1 to 10¹⁵.
+    ArgumentTypeError
+        If `of` is not a string.
 
     See Also
     --------
     PrivacyLoss.about, PrivacyLoss.converted, compose, Ledger.open
+
+    Notes
+    -----
+    Two data sets D and D' are neighbours if |D − D'| + |D' − D| ≤ `count` (``"add-remove"``), or
+    if |D| = |D'| and they differ in at most `count` members (``"replace"``). To replace k members
+    is to remove k and to add k, so a guarantee for adding and removing 2k members holds for it
+    (docs/proofs/unit.md).
 
     Examples
     --------
@@ -68,7 +83,7 @@ class Unit(HasHtml):
         object.__setattr__(self, "count", count)
 
     def steps_to(self, other: Unit) -> int:
-        """Return how many changes of this unit, one after the other, make any change of `other`.
+        """Return how many changes of this unit make up any change of the unit `other`.
 
         Examples
         --------
@@ -80,7 +95,7 @@ class Unit(HasHtml):
         if self.of != other.of:
             raise ArgumentError.must(
                 "unit",
-                f"speak of the {other.of} to be converted to {str(other)!r}",
+                f"be of one {other.of} to be converted to {str(other)!r}",
                 got=repr(str(self)),
                 hint=f"how one {self.of} relates to one {other.of} is not known here; state the "
                 f"sensitivity, and so the loss, for the {other.of}.",
@@ -92,23 +107,23 @@ class Unit(HasHtml):
                     "unit",
                     f"be of 'add-remove' to be converted to {str(other)!r}",
                     got=repr(str(self)),
-                    hint="replacing keeps the size of the data, so it says nothing of data sets "
-                    "whose sizes differ; state the sensitivity for 'add-remove'.",
+                    hint="replacing keeps the size of the data, so it implies nothing for data "
+                    "sets of different sizes; state the sensitivity for 'add-remove'.",
                 )
-            changes *= 2  # what is replaced is removed, and something else is added
+            changes *= 2  # to replace a member is to remove it and to add another
         return -(-changes // self.count)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor, so that what comes from a pickle is checked."""
+        """Copy through the constructor, which checks what comes from a pickle."""
         return type(self), (self.change, self.of, self.count)
 
     def to_json(self) -> str:
-        """Write the unit so that another program can read it."""
+        """Return the unit as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote."""
+        """Return the unit that `to_json` wrote."""
         try:
             return cls.from_fields(_json.read(text))
         except (ValueError, TypeError, RecursionError):
@@ -116,7 +131,7 @@ class Unit(HasHtml):
 
     @classmethod
     def from_fields(cls, fields: Any) -> Self:
-        """Read the fields that JSON holds: all three, and no other.
+        """Return the unit with the fields of a JSON object: all three, and no others.
 
         Examples
         --------
@@ -132,8 +147,9 @@ class Unit(HasHtml):
         return Table.of_facts("Privacy unit", facts, f"Hidden: {self}.")
 
     def __str__(self) -> str:
-        many = f"one {self.of}" if self.count == 1 else f"up to {self.count:,} {_plural(self.of)}"
-        return f"{_VERBS[self.change]} {many}"
+        if self.count == 1:
+            return f"{_VERBS[self.change]} one {self.of}"
+        return f"{_VERBS[self.change]} up to {self.count:,} {_plural(self.of)}"
 
     def __repr__(self) -> str:
         count = "" if self.count == 1 else f", {self.count}"
@@ -141,7 +157,7 @@ class Unit(HasHtml):
 
 
 def check_unit(unit: object) -> Unit | None:
-    """Read an argument that is a unit, or None where none is stated.
+    """Return a checked unit, or None if no unit is stated.
 
     Examples
     --------
@@ -156,13 +172,13 @@ def check_unit(unit: object) -> Unit | None:
         raise ArgumentTypeError.must_be(
             "unit", "a Unit", got=f"unit={_check.quoted(unit)}", hint="Unit('replace', 'person')"
         )
-    return Unit(unit.change, unit.of, unit.count)  # not of a class of its own
+    return Unit(unit.change, unit.of, unit.count)  # not a subclass
 
 
 def check_same(units: set[Unit | None], name: str, hint: str) -> Unit | None:
-    """Return the one unit that is stated, None where none is, or refuse two of them.
+    """Return the only unit among some, or None if none is stated; refuse two different ones.
 
-    What states no unit is taken to speak of the one that others state.
+    A loss or query without a unit is assumed to have the unit that the others state.
 
     Examples
     --------
@@ -173,7 +189,7 @@ def check_same(units: set[Unit | None], name: str, hint: str) -> Unit | None:
     if len(stated) > 1:
         raise ArgumentError.must(
             name,
-            "speak of one unit to be added up",
+            "be about one unit to be combined",
             got=" and ".join(map(repr, stated)),
             hint=hint,
         )
@@ -183,7 +199,7 @@ def check_same(units: set[Unit | None], name: str, hint: str) -> Unit | None:
 def _check_noun(of: object) -> str:
     if not isinstance(of, str):
         raise ArgumentTypeError.must_be("of", "a noun such as 'person'", got=type(of).__name__)
-    noun = str.__str__(of)  # not by a method of its class
+    noun = str.__str__(of)  # a subclass may override it
     if len(noun) > _LONGEST or not _NOUN.fullmatch(noun):
         requirement = f"a noun of up to {_LONGEST} letters a to z, such as 'person'"
         raise _check.refusal(requirement, of=noun)

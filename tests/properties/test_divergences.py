@@ -20,7 +20,7 @@ from inbounds.calibration.concentrated import (
     sigma_for_rho,
 )
 from inbounds.calibration.exact import pure_loss, smallest_sigma
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 TIGHT = 1.0011  # the bound is within 1e-3 of the supremum, so it is monotone up to this factor
 

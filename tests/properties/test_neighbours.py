@@ -21,7 +21,7 @@ import pytest
 from inbounds.frames.central.aggregate import checked, sums
 from inbounds.frames.central.moment import box, moments, sensitivities
 from inbounds.frames.central.request import Request, check_request, open_table
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 from .neighbours import COLUMNS, Case, Row, draw_case
 from .storage import in_duckdb, in_spark, renamed, stored

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from inbounds.frames.central.aggregate import sums
 from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 Floats = NDArray[np.float64]
 Row = tuple[float, float, str]

@@ -10,7 +10,7 @@ import pytest
 from inbounds.calibration.approximate import delta_upper_bound, gaussian_delta, sigma_for_delta
 from inbounds.calibration.concentrated import renyi_upper_bound
 from inbounds.numerics import divergence
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 ROWS = json.loads(Path(__file__).with_name("divergences.json").read_text())
 

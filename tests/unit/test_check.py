@@ -442,7 +442,7 @@ def test_published_numbers_may_be_infinite_but_not_nan() -> None:
     ],
 )
 def test_numbers_are_written_as_a_person_would(value: object, text: str) -> None:
-    assert _check.short(value) == text
+    assert _check.format_numbers(value) == text
 
 
 @pytest.mark.parametrize("labelled", [{}, {"a": 1.0, "b": 2.0}])

@@ -28,18 +28,18 @@ each = pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS.keys())
 
 @each
 @pytest.mark.parametrize("mechanism", [WHOLE, FINE], ids=["whole", "fine"])
-def test_a_column_is_answered_as_its_numbers_are(column: Any, mechanism: Any) -> None:
-    """No false alarm: the seed is fixed, and the answers are the same."""
-    answers = mechanism.release(column, entropy=SeededEntropy(3))
+def test_a_column_is_released_as_its_numbers_are(column: Any, mechanism: Any) -> None:
+    """No false alarm: the seed is fixed, and the outputs are the same."""
+    outputs = mechanism.release(column, entropy=SeededEntropy(3))
     plain = mechanism.release(VALUES, entropy=SeededEntropy(3))
-    assert isinstance(answers, pa.Array if isinstance(column, pa.Array) else type(column))
-    assert np.array_equal(np.asarray(answers), plain)
+    assert isinstance(outputs, pa.Array if isinstance(column, pa.Array) else type(column))
+    assert np.array_equal(np.asarray(outputs), plain)
 
 
 def test_a_series_keeps_its_index_and_name() -> None:
-    answers = FINE.release(COLUMNS["pandas"])
-    assert answers.index.tolist() == ["a", "b", "c"]
-    assert answers.name == "age"
+    outputs = FINE.release(COLUMNS["pandas"])
+    assert outputs.index.tolist() == ["a", "b", "c"]
+    assert outputs.name == "age"
     assert FINE.release(COLUMNS["Polars"]).name == "age"
 
 

@@ -75,9 +75,7 @@ def test_laplace_noise_takes_a_delta_of_zero_only(kind: Any) -> None:
     ("wrong", "right"),
     [("eps", "epsilon"), ("epsilom", "epsilon"), ("sens", "sensitivity"), ("box", "domain")],
 )
-def test_a_misspelt_argument_is_answered_with_the_right_one(
-    kind: Any, wrong: str, right: str
-) -> None:
+def test_a_misspelt_argument_is_met_with_the_right_one(kind: Any, wrong: str, right: str) -> None:
     text = refusal(lambda: kind.calibrated(BOX, 1, **{wrong: 1.0}))
     assert text.startswith(f"{wrong} must be left out: {kind.__name__}.calibrated takes domain, ")
     assert text.endswith(f"Hint: did you mean {right}?")

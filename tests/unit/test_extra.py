@@ -50,7 +50,7 @@ def test_other_errors_pass_unchanged():
 
 def unguarded(tree: ast.AST) -> list[ast.AST]:
     """Imports of optional packages that run outside ``with optional()``."""
-    found = []
+    imports = []
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
@@ -59,9 +59,9 @@ def unguarded(tree: ast.AST) -> list[ast.AST]:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         if any(module.partition(".")[0] in PACKAGES for module in modules):
-            found.append(node)
-        found += unguarded(node)
-    return found
+            imports.append(node)
+        imports += unguarded(node)
+    return imports
 
 
 def test_the_search_for_unguarded_imports_finds_one():

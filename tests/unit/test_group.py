@@ -17,17 +17,17 @@ def test_delta_of_a_group_is_reached_by_a_mechanism_and_rounded_up_by_little(
         chance = mpmath.mpf(0)  # of an output that the last data set never gives
         for _ in range(count):
             chance = mpmath.exp(epsilon) * chance + delta
-        found = group_delta(epsilon, delta, count)
+        bound = group_delta(epsilon, delta, count)
         exact = min(mpmath.mpf(1), chance)
-        assert exact <= found
+        assert exact <= bound
         if count * epsilon < 700:
-            assert found <= exact * (1 + mpmath.mpf(1e-11)) + 1e-299
+            assert bound <= exact * (1 + mpmath.mpf(1e-11)) + 1e-299
 
 
 @pytest.mark.parametrize("number", [0.0, 5e-324, 0.1, 1 / 3, 1e308])
 @pytest.mark.parametrize("count", [1, 2, 3, 10**15, 10**400])
 def test_a_product_is_the_next_double_that_is_not_below_it(number: float, count: int) -> None:
-    exact, found = count * Fraction(number), multiplied(count, number)
-    assert found >= exact
-    assert found == 0 or math.nextafter(found, 0.0) < exact
+    exact, product = count * Fraction(number), multiplied(count, number)
+    assert product >= exact
+    assert product == 0 or math.nextafter(product, 0.0) < exact
     assert multiplied(count, math.inf) == math.inf

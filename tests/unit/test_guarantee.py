@@ -20,11 +20,11 @@ EVERY_KIND = [
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "epsilon or rho must be given, one of the two, got neither.\nHint: write epsilon=1.0, "
-         "say."),
-        ({"delta": 0.1}, "epsilon or rho must be given, one of the two, got neither.\nHint: write "
-         "epsilon=1.0, say; delta goes with epsilon."),
-        ({"epsilon": 1, "rho": 1}, "epsilon or rho must be given, one of the two, got both."),
+        ({}, "epsilon or rho must be given, but not both, got neither.\nHint: for "
+         "example epsilon=1.0."),
+        ({"delta": 0.1}, "epsilon or rho must be given, but not both, got neither.\nHint: for "
+         "example epsilon=1.0; delta goes with epsilon."),
+        ({"epsilon": 1, "rho": 1}, "epsilon or rho must be given, but not both, got both."),
         ({"epsilon": "1"}, "epsilon must be a real number, got epsilon='1', a string."),
         ({"epsilon": 1, "delta": "0"}, "delta must be a real number, got delta='0', a string."),
     ],

@@ -3,66 +3,14 @@ import math
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.loss import (
-    LARGEST,
-    PrivacyLoss,
-    profile,
-    pure_mu,
-    pure_rho,
-    response_delta,
-)
+from inbounds.loss import PrivacyLoss
+from inbounds.profile import LARGEST, pure_mu, pure_rho, response_delta
 from inbounds.unit import Unit
 
 EPSILONS = [1e-300, 1e-20, 1e-9, 1e-3, 0.5, 0.999999, 1.0, 3.0, 40.0, 300.0, 699.0]
-
-
-def true_delta(pure: float, epsilon: float) -> mpmath.mpf:
-    with mpmath.workdps(60):
-        excess = max(mpmath.mpf(0), mpmath.mpf(pure) - mpmath.mpf(epsilon))
-        return -mpmath.expm1(-excess) / (1 + mpmath.exp(-mpmath.mpf(pure)))
-
-
-@pytest.mark.parametrize("pure", EPSILONS)
-@pytest.mark.parametrize("share", [0.0, 1e-9, 0.3, 1 - 1e-12, 1.0, 1.5])
-def test_delta_of_randomised_response_is_rounded_up_by_little(pure: float, share: float) -> None:
-    exact, found = true_delta(pure, pure * share), response_delta(pure, pure * share)
-    assert exact <= found <= exact * (1 + mpmath.mpf(1e-11))
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_mu_of_a_pure_epsilon_is_rounded_up_by_little(epsilon: float) -> None:
-    with mpmath.workdps(400):
-        corner = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
-        if epsilon < 100:
-            exact = 2 * mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * corner)
-            assert exact <= pure_mu(epsilon) <= exact * (1 + mpmath.mpf(1e-11)) + mpmath.mpf(2e-300)
-        else:  # the Gaussian's curve at the corner is the corner or lower
-            assert mpmath.ncdf(-mpmath.mpf(pure_mu(epsilon)) / 2) <= corner
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 5.0])
-def test_the_gaussian_with_that_mu_is_no_more_private_than_randomised_response(
-    epsilon: float,
-) -> None:
-    mu = mpmath.mpf(pure_mu(epsilon))
-    for share in np.linspace(0, 1, 21):
-        x = mpmath.mpf(epsilon * share)
-        near, far = mpmath.ncdf(mu / 2 - x / mu), mpmath.ncdf(-mu / 2 - x / mu)
-        assert near - mpmath.exp(x) * far >= true_delta(epsilon, float(x))
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 2.0, 5.0, 30.0])
-def test_rho_of_a_pure_epsilon_bounds_every_renyi_divergence(epsilon: float) -> None:
-    with mpmath.workdps(60):
-        p = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
-        for alpha in (1.0001, 1.5, 2, 10, 1000):
-            a = mpmath.mpf(alpha)
-            moment = p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)
-            assert mpmath.log(moment) / (a - 1) <= a * pure_rho(epsilon)
 
 
 def test_a_pure_loss_holds_what_pure_epsilon_implies() -> None:
@@ -70,13 +18,14 @@ def test_a_pure_loss_holds_what_pure_epsilon_implies() -> None:
     assert (loss.epsilon, loss.mu, loss.rho) == (2.0, pure_mu(2.0), pure_rho(2.0))
     assert loss.profile[0] == (0.0, response_delta(2.0, 0.0))
     assert loss.profile[-1] == (2.0, 0.0)
+    assert PrivacyLoss.pure(1e300).profile[-1] == (LARGEST, 1.0)
 
 
 def test_an_approximate_loss_reveals_everything_with_probability_delta() -> None:
     loss = PrivacyLoss.approximate(1.0, 0.1)
     assert loss.epsilon == loss.mu == loss.rho == math.inf
     for epsilon, delta in loss.profile:
-        exact = 0.1 + 0.9 * true_delta(1.0, epsilon)
+        exact = 0.1 + 0.9 * (mpmath.e - mpmath.exp(epsilon)) / (1 + mpmath.e)
         assert exact <= delta <= exact * (1 + mpmath.mpf(1e-11))
     assert loss.profile[-1][1] >= 0.1
     assert PrivacyLoss.approximate(0.0, 0.1).profile == ((0.0, 0.1),)
@@ -91,22 +40,6 @@ def test_delta_must_be_a_probability_below_one(delta: float) -> None:
 
 def test_a_concentrated_loss_knows_nothing_else() -> None:
     assert PrivacyLoss.concentrated(0.5) == PrivacyLoss(math.inf, math.inf, 0.5, ())
-
-
-def test_a_profile_ends_where_delta_is_negligible_and_stays_above_it() -> None:
-    def delta(epsilon: float) -> float:
-        return math.exp(-60 * epsilon)
-
-    points = profile(delta, 1e6)
-    top, last = points[-1]
-    assert 0 < last <= 1e-24 < delta(top / 2)
-    assert all(y == delta(x) for x, y in points)
-
-
-def test_a_profile_of_an_infinite_epsilon_ends_at_the_largest() -> None:
-    points = profile(lambda epsilon: 0.5 / (1 + epsilon), math.inf)
-    assert points[-1] == (LARGEST, 0.5 / (1 + LARGEST))
-    assert PrivacyLoss.pure(1e300).profile[-1] == (LARGEST, 1.0)
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-310, 1e-30])
@@ -214,7 +147,7 @@ def test_a_unit_is_stated_once() -> None:
     assert loss.about(PERSON) == loss.about(None) == loss
     with pytest.raises(ArgumentError, match=r"^unit must be 'replace one person'") as caught:
         loss.about(ADDED)
-    assert caught.value.hint == "loss.converted(unit) converts it."
+    assert caught.value.hint == "loss.converted(unit) converts a loss to another unit."
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
         loss.about("person")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match=r"^unit must be a Unit"):
@@ -226,13 +159,13 @@ def test_a_unit_is_stated_once() -> None:
 def test_a_group_under_pure_epsilon_is_at_least_the_truth_and_little_more(
     epsilon: float, count: int
 ) -> None:
-    exact, found = count * Fraction(epsilon), PrivacyLoss.pure(epsilon).for_group(count)
-    assert exact <= found.epsilon <= exact * (1 + Fraction(1, 2**50)) + Fraction(5e-324)
-    assert pure_mu(found.epsilon) >= found.mu
-    assert pure_rho(found.epsilon) >= found.rho
-    assert found.profile[0][0] == 0
-    assert all(0 <= delta <= 1 for _, delta in found.profile)
-    assert found.profile[-1][0] <= LARGEST
+    exact, loss = count * Fraction(epsilon), PrivacyLoss.pure(epsilon).for_group(count)
+    assert exact <= loss.epsilon <= exact * (1 + Fraction(1, 2**50)) + Fraction(5e-324)
+    assert pure_mu(loss.epsilon) >= loss.mu
+    assert pure_rho(loss.epsilon) >= loss.rho
+    assert loss.profile[0][0] == 0
+    assert all(0 <= delta <= 1 for _, delta in loss.profile)
+    assert loss.profile[-1][0] <= LARGEST
 
 
 def test_a_group_keeps_the_profile_in_order_and_says_how_many_it_is_of() -> None:
@@ -278,9 +211,9 @@ def test_a_loss_is_converted_by_the_number_of_steps(known: Unit, wanted: Unit, f
 def test_what_does_not_follow_is_not_converted() -> None:
     with pytest.raises(ArgumentError, match=r"^unit must be of 'add-remove'"):
         PrivacyLoss.pure(1.0).about(Unit("replace")).converted(ADDED)
-    with pytest.raises(ArgumentError, match=r"^unit must speak of the person"):
+    with pytest.raises(ArgumentError, match=r"^unit must be of one person"):
         PrivacyLoss.pure(1.0).about(ADDED).converted(PERSON)
-    with pytest.raises(ArgumentError, match=r"^loss must state its unit"):
+    with pytest.raises(ArgumentError, match=r"^loss must state a unit"):
         PrivacyLoss.pure(1.0).converted(PERSON)
     with pytest.raises(ArgumentTypeError, match=r"^to must be a Unit"):
         PrivacyLoss.pure(1.0).about(ADDED).converted(None)  # type: ignore[arg-type]

@@ -9,7 +9,8 @@ import pytest
 
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 WIDTHS = np.array([10.0, 8.0])
 NUMBERS = [L1, L2, LInf]
@@ -279,8 +280,8 @@ def test_the_widths_of_the_caller_are_left_alone() -> None:
     ],
 )
 def test_the_total_is_the_largest_sum_of_changes(sensitivity: Sensitivity, total: float) -> None:
-    found = sensitivity.within(WIDTHS).total
-    assert total <= found <= total * (1 + 1e-12)
+    computed = sensitivity.within(WIDTHS).total
+    assert total <= computed <= total * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))

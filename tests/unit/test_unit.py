@@ -124,7 +124,7 @@ def test_what_states_no_unit_takes_over_the_one_that_is_stated() -> None:
     assert check_same(set(), "losses", "") is None
     assert check_same({None}, "losses", "") is None
     assert check_same({None, ROW}, "losses", "") == ROW
-    with pytest.raises(ArgumentError, match=r"^losses must speak of one unit") as caught:
+    with pytest.raises(ArgumentError, match=r"^losses must be about one unit") as caught:
         check_same({ROW, Unit("replace", "person")}, "losses", "do this.")
     assert "'replace one person' and 'replace one row'" in str(caught.value)
     assert caught.value.hint == "do this."

@@ -17,7 +17,8 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds._types import Floats
-from inbounds.loss import LARGEST, PrivacyLoss, Profile
+from inbounds.loss import PrivacyLoss
+from inbounds.profile import LARGEST, Profile
 
 if TYPE_CHECKING:
     from dp_accounting.pld import privacy_loss_distribution as distribution

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._entry import entry
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
@@ -166,8 +166,8 @@ class Comparison(Printed):
     def guarantee(self) -> str:
         """What every mechanism gives, in words."""
         if self.rho is not None:
-            return f"rho={short(self.rho)}"
-        return f"epsilon={short(self.epsilon)}, delta={short(self.delta)}"
+            return f"rho={format_numbers(self.rho)}"
+        return f"epsilon={format_numbers(self.epsilon)}, delta={format_numbers(self.delta)}"
 
     def _table(self) -> Table:
         return comparison_table(self)

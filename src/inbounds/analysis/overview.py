@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._table import Table
 from inbounds.analysis.error import ratio
 
@@ -38,7 +38,7 @@ def comparison_table(comparison: Comparison) -> Table:
     cells = []
     for row in comparison.rows():
         liu, scale = row["variance_below_liu_percent"], row["scale"]
-        shown = "" if scale is None else short(scale) if np.ndim(scale) else _shown(scale)
+        shown = "" if scale is None else format_numbers(scale) if np.ndim(scale) else _shown(scale)
         cells.append(
             (
                 *(row["mechanism"], shown, *(_shown(row[key]) for key in numbers)),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv, ndtr, ndtri
 
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._types import Floats
 
 Weights = tuple[float, ...]
@@ -66,7 +66,7 @@ class Event:
         return np.asarray(_score(self.kind, self.read(outputs), self.centre) <= limit)
 
     def __str__(self) -> str:
-        name = "output" if self.weights is None else f"output·{short(self.weights)}"
+        name = "output" if self.weights is None else f"output·{format_numbers(self.weights)}"
         if self.kind == "near":
             return f"|{name} - {self.centre:.6g}| ≤ {self.threshold:.6g}"
         return f"{name} {'≤' if self.kind == 'below' else '≥'} {self.threshold:.6g}"

@@ -14,7 +14,8 @@ from inbounds import _check
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 Pair = tuple[Floats, Floats]
 _ROOM = 1 + 1e-9  # b - (b - c) is c only up to rounding

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._table import Table
 from inbounds.auditing.neighbour import AXES, RANDOM, Pair
 
@@ -61,7 +61,7 @@ def verdict(audit: Audit) -> str:
 
 
 def _value(value: Any) -> str:
-    return short(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
+    return format_numbers(np.asarray(value)) if np.ndim(value) else f"{value:.6g}"
 
 
 def tried(pairs: list[Pair], *, is_ours: bool, chosen: bool) -> str:

@@ -20,7 +20,7 @@ from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
 from inbounds.errors import ArgumentError, CertificateError
 from inbounds.numerics import divergence
 from inbounds.numerics.search import next_admissible
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 __all__ = [
     "delta_upper_bound",

@@ -18,7 +18,7 @@ from scipy.special import erfcx
 from inbounds._types import Floats
 from inbounds.numerics import ball
 from inbounds.numerics.search import smallest_admissible
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _MOST_BITS = 1 << 13
 _ROUNDING = 2.0**-45

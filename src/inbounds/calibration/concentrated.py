@@ -18,7 +18,7 @@ from inbounds.calibration.exact import pure_loss
 from inbounds.numerics import divergence
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
 _NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(12))

@@ -29,7 +29,7 @@ from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _REPRESENTATIVES = 1 << 11  # coordinates that stand for a large problem in the first guess
 _STEPS = 60

@@ -18,7 +18,7 @@ from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # a bound further away than _FAR scales has no effect
 _WIDEST = 2.0**20  # in wider intervals doubles cannot resolve places near the upper bound

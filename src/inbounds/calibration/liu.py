@@ -6,7 +6,7 @@ Proof: docs/proofs/paper.md.
 import math
 
 from inbounds._types import Floats
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 
 def sigma(widths: Floats, reach: Reach, epsilon: float) -> float:

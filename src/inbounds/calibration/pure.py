@@ -13,7 +13,8 @@ from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, spli
 from inbounds.errors import ArgumentError, Hint
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 PureMethod = Literal["exact", "paper", "liu"]
 Scaling = Literal["isotropic", "width"]

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 

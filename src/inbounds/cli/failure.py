@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-from inbounds._extra import named
+from inbounds._extra import missing_package
 from inbounds.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -104,7 +104,9 @@ def _explained(error: Exception) -> tuple[str, int]:
         case OSError():
             return _of_system(error), 1
         case ModuleNotFoundError():
-            return str(named(error) or f"the package {error.name!r} cannot be imported."), 1
+            return str(
+                missing_package(error) or f"the package {error.name!r} cannot be imported."
+            ), 1
     return _unexpected(error), 1
 
 

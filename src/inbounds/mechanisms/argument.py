@@ -1,34 +1,37 @@
-"""The arguments that mechanisms share, and what is wrong with them."""
+"""Checks of the arguments that all mechanisms share."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from inbounds import _check
 from inbounds._entry import constructed, entry
 from inbounds._kind import described
+from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import check_epsilon
 
 checked_calibration = entry(
-    delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs none.",
-    rho="BoundedGaussian.calibrated gives rho; every mechanism tells its own as .rho.",
-    sigma="leave it to the calibration, or write the constructor: BoundedGaussian(..., sigma=...).",
-    scale="leave it to the calibration, or write the constructor: BoundedLaplace(..., scale=...).",
+    delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs no delta.",
+    rho="only BoundedGaussian.calibrated takes rho; every mechanism has a property rho.",
+    sigma="calibrated finds sigma; to choose it yourself, use BoundedGaussian(..., sigma=...).",
+    scale="calibrated finds the scale; to choose it yourself, use BoundedLaplace(..., scale=...).",
 )
-"""Decorates `calibrated`: our error for calls that do not fit, a warning for weak guarantees."""
+"""Decorates `calibrated`: clear errors for wrong calls, a warning for weak guarantees."""
 
 checked_constructor = constructed(
     sigma="calibrated(domain, sensitivity, epsilon=...) finds it.",
     scale="calibrated(domain, sensitivity, epsilon=...) finds it.",
     epsilon="calibrated(domain, sensitivity, epsilon=...) takes it; a constructor takes a scale.",
 )
-"""Decorates a mechanism: our error for calls that do not fit its constructor."""
+"""Decorates a mechanism: clear errors for wrong calls of its constructor."""
 
 
 def check_pure(*, epsilon: object, delta: object) -> float:
-    """Read the arguments of the calibration of a mechanism that gives pure epsilon.
+    """Return the checked epsilon of a mechanism whose delta must be zero.
 
     Examples
     --------
@@ -38,15 +41,39 @@ def check_pure(*, epsilon: object, delta: object) -> float:
     checked = _check.not_negative(delta=delta)
     if checked:
         hint = (
-            "it gives pure epsilon, which holds for every delta: leave delta out, or use "
-            "BoundedGaussian or inbounds.calibrate for less noise."
+            "Laplace noise gives pure epsilon, which holds for every delta: leave delta out, or "
+            "use BoundedGaussian or inbounds.calibrate for less noise."
         )
         raise _check.refusal("0 for Laplace noise", hint, delta=checked)
     return check_epsilon(epsilon)
 
 
+def check_scale(domain: Box, **labelled: object) -> float | Floats:
+    """Return the checked scale of the noise, the only keyword argument: a number or a vector.
+
+    Examples
+    --------
+    >>> check_scale(Box(0, 1), sigma=2)
+    2.0
+    """
+    (name,), scale = labelled, _check.positive_vector(**labelled)
+    if np.ndim(scale) and (domain.is_interval or np.size(scale) != domain.dimension):
+        raise ArgumentError.must_be(
+            name,
+            "one number, or one per coordinate of a box with several coordinates",
+            got=f"{np.size(scale)} for {domain!r}",
+        )
+    with np.errstate(over="ignore"):
+        ratio = np.asarray(scale) / domain.widths
+    if not ((ratio > 2.0**-250) & (ratio < 2.0**250)).all():
+        raise ArgumentError.must_be(name, "within a factor of 2**250 of the box's width")
+    if np.min(scale) < 2.0**-1022:  # a subnormal number may be rounded below the guarantee
+        raise ArgumentError.must_be(name, "at least 2**-1022", hint="use smaller units.")
+    return scale
+
+
 def check_order(alpha: object) -> float:
-    """Read the order of a Rényi divergence: 1 or more, infinity included."""
+    """Return the checked order of a Rényi divergence: 1 or more, including infinity."""
     order = alpha if isinstance(alpha, float) and alpha == math.inf else _check.finite(alpha=alpha)
     if order < 1:
         raise _check.refusal("at least 1", alpha=alpha)
@@ -54,10 +81,11 @@ def check_order(alpha: object) -> float:
 
 
 def check_box(domain: object) -> None:
-    """Refuse what is not a box, or too extreme to be calibrated jointly."""
+    """Refuse anything but a box, and joint boxes with extreme widths."""
     if not isinstance(domain, Box):
         got = f"domain={_check.quoted(domain)}, {described(domain)[0]}"
         raise ArgumentTypeError.must_be("domain", "a Box", got=got, hint="Box(0, 120)")
     widths = domain.widths
     if widths.size > 1 and not (widths.min() > 1e-100 and widths.max() < 1e100):
-        raise ArgumentError.must("domain", "have widths between 1e-100 and 1e100 to be joint")
+        requirement = "have widths between 1e-100 and 1e100 for a joint release"
+        raise ArgumentError.must("domain", requirement)

@@ -30,44 +30,73 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.distribution import like
+from inbounds.mechanisms.distribution import scalar_or_array
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL, posterior_mean
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedGaussian(TruncatedMechanism):
-    """Release numbers with Gaussian noise truncated to a box, so that answers are always valid.
+    """Release numbers with Gaussian noise that is truncated to a box.
 
-    On an interval (``Box(0, 120)``) every element of an array is a release of its own: n people's
-    values at epsilon each, or one person's n answers at n·epsilon together. On an m-dimensional
+    On an interval (``Box(0, 120)``) every element of an array is a separate release: values of n
+    people at epsilon each, or n values of one person at n·epsilon together. On an m-dimensional
     box (``Box([0, 1], [10, 9])``) the last axis has length m and is one joint release at epsilon.
 
     Parameters
     ----------
     domain
-        The box that values and answers live in.
+        The box that contains values and outputs.
     sensitivity
         What one neighbour may change: a number (an l2 norm) or `L2`, `L1`, `LInf`,
         `PerCoordinate` and their intersections.
     sigma
-        Scale of the Gaussian before truncation: one number, or one per coordinate. Use
-        `calibrated` to get the smallest that gives a wanted epsilon.
+        The scale of the Gaussian before truncation: one number, or one per coordinate. Use
+        `calibrated` to get the smallest sigma that gives a guarantee.
+
+    Raises
+    ------
+    ArgumentError
+        If `sigma` is not positive, is extreme for this box, or does not have one entry per
+        coordinate, or if `sensitivity` does not.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
 
     Guarantees
     ----------
-    For any two values that differ by what `sensitivity` allows, and any set of answers, the
-    probabilities differ by a factor of at most exp(`epsilon`). Values outside the box are moved to
-    its nearest point first, which never makes two values differ more.
+    For any two values that differ by what `sensitivity` allows, and any set of outputs, the
+    probabilities differ by a factor of at most exp(`epsilon`). Values outside the box are first
+    moved to its nearest point, which never makes two values differ more.
+
+    See Also
+    --------
+    BoundedLaplace, ClampedGaussian, ClampedLaplace, calibrate, compare
 
     Notes
     -----
-    Coordinates are independent, so moments, `pdf`, `cdf`, `quantile` and `interval` speak of each
-    coordinate by itself. They describe the law before rounding to the output grid, which moves an
-    answer by at most half a step.
+    The output y for a value x has, in each coordinate and independently, the density
+
+        p(y | x) = φ((y − x)/σ) / (σ [Φ(b) − Φ(a)])  for l ≤ y ≤ u,  and 0 elsewhere,
+
+    where [l, u] are the bounds, a = (l − x)/σ, b = (u − x)/σ, and φ and Φ are the density and the
+    distribution function of N(0, 1). Its mean is x + σ [φ(a) − φ(b)] / [Φ(b) − Φ(a)], so outputs
+    are biased towards the middle of the box.
+
+    On an interval of width w with sensitivity Δ, let c = min(Δ, w). Then
+
+        epsilon = c(2w − c)/(2σ²) − ln([Φ₀(c/σ) + Φ₀((w − c)/σ)] / Φ₀(w/σ)),  Φ₀ = Φ − 1/2
+
+    (docs/proofs/interval.md). On a box it is the largest sum of these terms over all differences
+    that `sensitivity` allows (docs/proofs/box.md).
+
+    References
+    ----------
+    .. [1] Chen and Hale (2022), "The Bounded Gaussian Mechanism for Differential Privacy",
+       arXiv:2211.17230.
 
     Examples
     --------
@@ -100,24 +129,41 @@ class BoundedGaussian(TruncatedMechanism):
         method: PureMethod = "exact",
         scaling: Scaling = "isotropic",
     ) -> BoundedGaussian:
-        """Return the mechanism with the least noise that gives a guarantee: epsilon or rho.
+        """Return the mechanism with the smallest sigma that gives a guarantee.
 
         Parameters
         ----------
         domain, sensitivity
             As for `BoundedGaussian`.
         epsilon, delta
-            The differential privacy to give: pure if `delta` is zero. The result's own `epsilon`,
-            or ``delta(epsilon)``, never exceeds it.
+            The differential privacy to give, which is pure if `delta` is zero. The `epsilon` of
+            the result, or its ``delta(epsilon)``, never exceeds it.
         rho
-            The zero-concentrated differential privacy to give, in place of `epsilon`.
+            The zero-concentrated differential privacy to give, instead of `epsilon`.
         method
-            ``"exact"``: the smallest sigma. ``"paper"``: Theorems 1 and 2 of Chen and Hale, up to
-            3.25 times the variance. ``"liu"``: the bound they compare with; it needs the
-            sensitivity of each coordinate.
+            ``"exact"``: the smallest sigma. ``"paper"``: Theorems 1 and 2 of Chen and Hale [1]_,
+            with up to 3.25 times the variance. ``"liu"``: the bound by Liu [2]_ that they compare
+            with, which needs the sensitivity of each coordinate.
         scaling
-            ``"isotropic"``: the same sigma for every coordinate. ``"width"``: sigma follows the
+            ``"isotropic"``: the same sigma for every coordinate. ``"width"``: sigma grows with the
             width, so that an age in [0, 120] and an income in [0, 10⁶] can share one release.
+
+        Returns
+        -------
+        BoundedGaussian
+
+        Raises
+        ------
+        ArgumentError
+            If a number is out of range, or `method` does not support the guarantee.
+        ArgumentTypeError
+            If both or neither of `epsilon` and `rho` are given.
+
+        References
+        ----------
+        .. [1] Chen and Hale (2022), "The Bounded Gaussian Mechanism for Differential Privacy",
+           arXiv:2211.17230.
+        .. [2] Liu (2019), "Generalized Gaussian Mechanism for Differential Privacy", IEEE TKDE.
 
         Examples
         --------
@@ -142,7 +188,7 @@ class BoundedGaussian(TruncatedMechanism):
                 domain.widths, sensitivity, guarantee.pair[0], method, scaling
             )
         elif method != "exact":
-            raise _check.refusal("'exact' unless pure epsilon is asked for", method=method)
+            raise _check.refusal("'exact' for a guarantee with delta or rho", method=method)
         else:
             sigma, loss = _relaxed_sigma(domain.widths, sensitivity, guarantee, scaling), None
         joint = scaling == "width" and not domain.is_interval
@@ -151,9 +197,10 @@ class BoundedGaussian(TruncatedMechanism):
         return mechanism
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        Within 1 % of the worst pair on an interval; never above the plain Gaussian's.
+        On an interval it is within 1 % of the smallest such delta. It is never above the delta of
+        the Gaussian mechanism without truncation.
 
         Examples
         --------
@@ -166,16 +213,16 @@ class BoundedGaussian(TruncatedMechanism):
 
     @property
     def rho(self) -> float:
-        """The zero-concentrated privacy of the same release: an upper bound on rho."""
+        """A rho such that the same release is rho-zCDP."""
         return rho_upper_bound(*self._setting)
 
     @property
     def gdp(self) -> float:
-        """The Gaussian privacy of the same release: the mu of a plain Gaussian that is no safer."""
+        """A mu such that the same release is mu-GDP."""
         return mu_upper_bound(*self._setting)
 
     def renyi(self, alpha: float) -> float:
-        """Return an upper bound on the Rényi divergence of order `alpha` >= 1 of the same release.
+        """Return an upper bound on the Rényi divergence of order `alpha` >= 1.
 
         Examples
         --------
@@ -190,24 +237,24 @@ class BoundedGaussian(TruncatedMechanism):
     @overload
     def denoise(self, output: Numbers) -> Floats: ...
     def denoise(self, output: Any) -> Any:
-        """Return the posterior mean of the value given an answer, all values equally likely before.
+        """Return the posterior mean of the value given its output, under a uniform prior.
 
-        It reads the answer only, so it costs no privacy. At high noise (sigma above the width) it
-        halves the mean squared error; at low noise it gains a few percent.
+        It reads the output only, so it costs no privacy. If sigma is above the width, it halves the
+        mean squared error; if sigma is small, it reduces the error by a few percent.
 
         Examples
         --------
         >>> round(BoundedGaussian(Box(0, 1), 1, sigma=1.0).denoise(0.35), 6)
         0.487538
         """
-        outside = _check.public_values(output=output)
-        self.domain.check_shape(outside, "output")
-        inside, lower = self._clip(outside), np.asarray(self.domain.lower)
+        outputs = _check.public_values(output=output)
+        self.domain.check_shape(outputs, "output")
+        inside, lower = self._clip(outputs), np.asarray(self.domain.lower)
         width, sigma = self.domain.upper - lower, np.asarray(self.sigma)
         centre = posterior_mean(
             (inside - lower) / sigma, np.broadcast_to(width / sigma, inside.shape)
         )
-        return like(self._clip(lower + sigma * centre))
+        return scalar_or_array(self._clip(lower + sigma * centre))
 
     def _find_loss(self) -> PureLoss:
         return pure_loss(*self._setting)
@@ -219,7 +266,7 @@ class BoundedGaussian(TruncatedMechanism):
 def _relaxed_sigma(
     widths: Floats, sensitivity: Sensitivity, guarantee: Guarantee, scaling: Scaling
 ) -> Floats:
-    """Return one sigma per coordinate that gives (epsilon, delta) or rho."""
+    """Return the sigma of each coordinate that gives (epsilon, delta) or rho."""
     unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
     reach, widths = sensitivity.within(widths), widths / unit
     reach = Reach(reach.caps / unit, reach.order, reach.radius / unit)
@@ -228,5 +275,5 @@ def _relaxed_sigma(
         return sigma_for_rho(widths, reach, shape, guarantee.rho) * unit
     epsilon, delta = guarantee.pair
     if scaling == "width" and reach.order is None:
-        shape = split_by_width(widths, reach.caps, epsilon)  # never above the pure one
+        shape = split_by_width(widths, reach.caps, epsilon)  # never above the pure sigma
     return sigma_for_delta(widths, reach, shape, epsilon, delta) * unit

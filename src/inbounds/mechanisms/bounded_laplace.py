@@ -1,4 +1,4 @@
-"""The bounded Laplace mechanism of Holohan, Antonatos, Braghin and Mac Aonghusa.
+"""The bounded Laplace mechanism: Laplace noise truncated to the box.
 
 Its epsilon is proved in docs/proofs/laplace.md.
 """
@@ -16,7 +16,6 @@ from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.exact import PureLoss
 from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
 from inbounds.domain import Box
-from inbounds.loss import response_delta
 from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
@@ -26,29 +25,70 @@ from inbounds.mechanisms.argument import (
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
-from inbounds.sensitivity import Reach, Sensitivity, as_sensitivity
+from inbounds.profile import response_delta
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundedLaplace(TruncatedMechanism):
-    """Release numbers with Laplace noise truncated to a box.
+    """Release numbers with Laplace noise that is truncated to a box.
 
-    Under pure epsilon, where a neighbour can change only a small part of the range, this is the
-    better mechanism; see `compare`.
+    Under pure epsilon it has a lower error than `BoundedGaussian` if a neighbour can change only a
+    small part of the range; see `compare`.
 
-    On an interval every element of an array is a release of its own. On an m-dimensional box the
-    last axis has length m and is one joint release at epsilon.
+    On an interval every element of an array is a separate release. On an m-dimensional box the last
+    axis has length m and is one joint release.
 
     Parameters
     ----------
     domain
-        The box that values and answers live in.
+        The box that contains values and outputs.
     sensitivity
         What one neighbour may change. `L1` and bounds per coordinate are used exactly; an l2 norm
-        on several coordinates is read as the l1 norm that contains it.
+        on several coordinates is replaced by the smallest l1 norm that contains it.
     scale
-        Scale of the Laplace noise before truncation: one number, or one per coordinate.
+        The scale of the Laplace noise before truncation: one number, or one per coordinate.
+
+    Raises
+    ------
+    ArgumentError
+        If `scale` is not positive, is extreme for this box, or does not have one entry per
+        coordinate, or if `sensitivity` does not.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
+
+    Guarantees
+    ----------
+    For any two values that differ by what `sensitivity` allows, and any set of outputs, the
+    probabilities differ by a factor of at most exp(`epsilon`). Values outside the box are first
+    moved to its nearest point, which never makes two values differ more.
+
+    See Also
+    --------
+    BoundedGaussian, ClampedGaussian, ClampedLaplace, calibrate, compare
+
+    Notes
+    -----
+    The output y for a value x has, in each coordinate and independently, the density
+
+        p(y | x) = e^(−|y − x|/b) / (b [2 − e^(−s) − e^(−t)])  for l ≤ y ≤ u,  and 0 elsewhere,
+
+    where b is the scale, [l, u] are the bounds, s = (x − l)/b and t = (u − x)/b. Its mean is
+    x + b [(1 + s)e^(−s) − (1 + t)e^(−t)] / [2 − e^(−s) − e^(−t)].
+
+    On an interval of width w with sensitivity Δ, let c = min(Δ, w). Then
+
+        epsilon = c/b + ln(1 + (1 − e^(−c/b))(1 − e^(−(w − c)/b)) / (1 − e^(−w/b))).
+
+    On a box it is the largest sum of these terms over all differences that `sensitivity` allows
+    (docs/proofs/laplace.md).
+
+    References
+    ----------
+    .. [1] Holohan, Antonatos, Braghin and Mac Aonghusa (2020), "The Bounded Laplace Mechanism in
+       Differential Privacy", Journal of Privacy and Confidentiality 10(1).
 
     Examples
     --------
@@ -59,7 +99,7 @@ class BoundedLaplace(TruncatedMechanism):
     True
     """
 
-    scale: float | Floats = field()  # or the inherited property would be its default
+    scale: float | Floats = field()  # else the inherited property would be the default
 
     noise: ClassVar[Noise] = LAPLACE
 
@@ -80,7 +120,7 @@ class BoundedLaplace(TruncatedMechanism):
     ) -> BoundedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
 
-        Pure epsilon holds for every delta, so `delta` may be left out and must be zero.
+        Pure epsilon holds for every delta, so `delta` can be left out; it must be zero.
 
         Examples
         --------
@@ -101,9 +141,9 @@ class BoundedLaplace(TruncatedMechanism):
         return mechanism
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        Within about a percent of the worst pair on an interval.
+        On an interval it is within about 1 % of the smallest such delta.
 
         Examples
         --------
@@ -128,4 +168,4 @@ class BoundedLaplace(TruncatedMechanism):
 
     def _stated_caps(self) -> Floats:
         caps = self._reach.caps
-        return np.where(caps < self.domain.widths, caps, np.inf)  # widths are rounded
+        return np.where(caps < self.domain.widths, caps, np.inf)  # the widths are rounded

@@ -1,6 +1,6 @@
-"""The Gaussian mechanism, with answers that leave the box moved to its bounds.
+"""The clamped Gaussian mechanism: normal noise, with outputs moved into the box.
 
-What clamping adds to the privacy of the Gaussian is proved in docs/proofs/clamped.md.
+docs/proofs/clamped.md proves how much privacy clamping adds.
 """
 
 from __future__ import annotations
@@ -15,35 +15,75 @@ from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
 from inbounds.calibration.quotient import largest_l2
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, Hint
+from inbounds.errors import Hint
 from inbounds.guarantee import check_delta, check_epsilon
-from inbounds.loss import pure_rho
 from inbounds.mechanisms.argument import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
+from inbounds.profile import pure_rho
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
-Method = Literal["analytic", "classical", "exact"]
+ClampedMethod = Literal["analytic", "classical", "exact"]
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient
 
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedGaussian(Mechanism):
-    """Release numbers with Gaussian noise, and move what leaves the box to its nearest bound.
+    """Release numbers with Gaussian noise, and move outputs outside the box to its nearest bound.
 
-    On an interval every element of an array is a release of its own. On an m-dimensional box the
-    last axis has length m and is one joint release.
+    On an interval every element of an array is a separate release. On an m-dimensional box the last
+    axis has length m and is one joint release.
 
     Parameters
     ----------
     domain
-        The box that values and answers live in.
+        The box that contains values and outputs.
     sensitivity
-        What one neighbour may change; its largest l2 norm counts.
+        What one neighbour may change; the noise depends on its largest l2 norm.
     sigma
-        Standard deviation of the noise before clamping: one number, or one per coordinate.
+        The standard deviation of the noise before clamping: one number, or one per coordinate.
+
+    Raises
+    ------
+    ArgumentError
+        If `sigma` is not positive, is extreme for this box, or does not have one entry per
+        coordinate, or if `sensitivity` does not.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
+
+    Guarantees
+    ----------
+    For any two values that differ by what `sensitivity` allows, any set of outputs and any ε ≥ 0,
+    one probability is at most exp(ε) times the other plus ``delta(ε)``. Values outside the box are
+    first moved to its nearest point, which never makes two values differ more.
+
+    See Also
+    --------
+    BoundedGaussian, BoundedLaplace, ClampedLaplace, calibrate, compare
+
+    Notes
+    -----
+    The output for a value x is min(max(x + σZ, l), u) with Z ~ N(0, 1), in each coordinate and
+    independently. With a = (l − x)/σ and b = (u − x)/σ, it has
+
+        the probability Φ(a) at l and Φ(−b) at u, and the density φ((y − x)/σ)/σ for l < y < u.
+
+    Its mean is x + σ [φ(a) − φ(b) + aΦ(a) + bΦ(−b)].
+
+    On an interval of width w with sensitivity Δ, let c = min(Δ, w), γ = c/σ and v = w/σ. Then
+
+        epsilon = ln(Φ(γ − v) / Φ(−v)),
+        delta(ε) = max(0, Φ(−z) − e^ε Φ(−z − γ)),  z = min(ε/γ − γ/2, v − γ).
+
+    Without the second entry of the minimum, this is the delta of the Gaussian mechanism [1]_
+    (docs/proofs/clamped.md).
+
+    References
+    ----------
+    .. [1] Balle and Wang (2018), "Improving the Gaussian Mechanism for Differential Privacy:
+       Analytical Calibration and Optimal Denoising", ICML.
 
     Examples
     --------
@@ -71,9 +111,9 @@ class ClampedGaussian(Mechanism):
         *,
         epsilon: float,
         delta: float,
-        method: Method = "analytic",
+        method: ClampedMethod = "analytic",
     ) -> ClampedGaussian:
-        """Return the mechanism with the smallest sigma, by one method, that gives the guarantee.
+        """Return the mechanism with the smallest sigma that a method finds for a guarantee.
 
         Parameters
         ----------
@@ -83,9 +123,25 @@ class ClampedGaussian(Mechanism):
             The approximate differential privacy to give. `delta` may be zero only for
             ``method="exact"``.
         method
-            ``"analytic"``: the exact sigma of the Gaussian mechanism, by Balle and Wang.
-            ``"classical"``: the textbook Δ√(2 ln(1.25/δ))/ε, for epsilon up to 1.
-            ``"exact"``: on an interval, counts the privacy that clamping itself adds.
+            ``"analytic"``: the exact sigma of the Gaussian mechanism, by Balle and Wang [1]_.
+            ``"classical"``: the textbook formula Δ√(2 ln(1.25/δ))/ε [2]_, for epsilon up to 1.
+            ``"exact"``: on an interval, the smallest sigma, which uses the privacy of clamping.
+
+        Returns
+        -------
+        ClampedGaussian
+
+        Raises
+        ------
+        ArgumentError
+            If a number is out of range, or `method` does not support it.
+
+        References
+        ----------
+        .. [1] Balle and Wang (2018), "Improving the Gaussian Mechanism for Differential Privacy:
+           Analytical Calibration and Optimal Denoising", ICML.
+        .. [2] Dwork and Roth (2014), "The Algorithmic Foundations of Differential Privacy",
+           Theorem A.1.
 
         Examples
         --------
@@ -99,7 +155,7 @@ class ClampedGaussian(Mechanism):
         sensitivity = as_sensitivity(sensitivity)
         epsilon, delta = check_epsilon(epsilon), check_delta(delta)
         options = ("analytic", "classical", "exact")
-        method = cast("Method", _check.one_of(options, method=method))
+        method = cast("ClampedMethod", _check.one_of(options, method=method))
         if delta == 0 and method != "exact":
             words = "for delta=0 use {} or {}, or {}."
             hint = Hint(words, "BoundedGaussian", "BoundedLaplace", "method='exact'")
@@ -112,8 +168,7 @@ class ClampedGaussian(Mechanism):
         elif method == "analytic":
             sigma = reach.diameter / gaussian_mu(epsilon, delta) * _UP**2
         elif domain.dimension > 1:
-            requirement = "'analytic' or 'classical' on several coordinates"
-            raise ArgumentError.must_be("method", requirement)
+            raise _check.refusal("'analytic' or 'classical' on several coordinates", method=method)
         else:
             unit = math.ldexp(1.0, math.frexp(float(domain.widths[0]))[1] - 1)
             width, change = float(domain.widths[0]) / unit, float(reach.caps[0]) / unit
@@ -122,14 +177,14 @@ class ClampedGaussian(Mechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon of the clamped answer: finite, but large where the box is wide."""
+        """The pure epsilon of the clamped output: finite, but large if the box is wide."""
         widths = self.domain.widths
         return clamped.pure_epsilon(widths, self.sensitivity.within(widths), self.scales)
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        Exact on an interval; the plain Gaussian's on several coordinates.
+        It is exact on an interval. On several coordinates it is the delta before clamping.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         widths = self.domain.widths
@@ -143,10 +198,10 @@ class ClampedGaussian(Mechanism):
 
     @property
     def gdp(self) -> float:
-        """The mu of the Gaussian that was clamped: the largest l2 norm of a change over sigma."""
+        """The mu of the Gaussian before clamping: the largest l2 norm of change / sigma."""
         return largest_l2(self.sensitivity.within(self.domain.widths), self.scales)
 
     @property
     def rho(self) -> float:
-        """The rho of the Gaussian that was clamped, or of its pure epsilon if that is less."""
+        """The rho of the Gaussian before clamping, or the rho of pure epsilon if that is less."""
         return min(self.gdp**2 / 2 * _UP, pure_rho(self.epsilon))

@@ -1,4 +1,4 @@
-"""The Laplace mechanism, with answers that leave the box moved to its bounds.
+"""The clamped Laplace mechanism: Laplace noise, with outputs moved into the box.
 
 Its epsilon is proved in docs/proofs/clamped.md.
 """
@@ -13,7 +13,6 @@ from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.quotient import largest_l1
 from inbounds.domain import Box
-from inbounds.loss import response_delta
 from inbounds.mechanisms.argument import (
     check_box,
     check_pure,
@@ -23,6 +22,7 @@ from inbounds.mechanisms.argument import (
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
+from inbounds.profile import response_delta
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
@@ -31,19 +31,57 @@ _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClampedLaplace(Mechanism):
-    """Release numbers with Laplace noise, and move what leaves the box to its nearest bound.
+    """Release numbers with Laplace noise, and move outputs outside the box to its nearest bound.
 
-    Moving an answer costs no privacy. The smaller scale than `BoundedLaplace`'s is paid for with
-    answers that pile up at the bounds.
+    Moving an output costs no privacy. The scale is smaller than that of `BoundedLaplace`, but many
+    outputs are equal to a bound.
+
+    On an interval every element of an array is a separate release. On an m-dimensional box the last
+    axis has length m and is one joint release.
 
     Parameters
     ----------
     domain
-        The box that values and answers live in.
+        The box that contains values and outputs.
     sensitivity
-        What one neighbour may change; its largest l1 norm counts.
+        What one neighbour may change; the noise depends on its largest l1 norm.
     scale
-        Scale of the Laplace noise before clamping: one number, or one per coordinate.
+        The scale of the Laplace noise before clamping: one number, or one per coordinate.
+
+    Raises
+    ------
+    ArgumentError
+        If `scale` is not positive, is extreme for this box, or does not have one entry per
+        coordinate, or if `sensitivity` does not.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
+
+    Guarantees
+    ----------
+    For any two values that differ by what `sensitivity` allows, and any set of outputs, the
+    probabilities differ by a factor of at most exp(`epsilon`). Values outside the box are first
+    moved to its nearest point, which never makes two values differ more.
+
+    See Also
+    --------
+    BoundedGaussian, BoundedLaplace, ClampedGaussian, calibrate, compare
+
+    Notes
+    -----
+    The output for a value x is min(max(x + bZ, l), u), where b is the scale and Z has the density
+    e^(−|z|)/2, in each coordinate and independently. With s = (x − l)/b and t = (u − x)/b, it has
+
+        the probability e^(−s)/2 at l and e^(−t)/2 at u,
+        and the density e^(−|y − x|/b)/(2b) for l < y < u.
+
+    Its mean is x + b [e^(−s) − e^(−t)]/2. Its epsilon is the largest Σᵢ cᵢ/bᵢ over the differences
+    c that `sensitivity` allows inside the box: min(Δ, w)/b on an interval of width w with
+    sensitivity Δ (docs/proofs/clamped.md).
+
+    References
+    ----------
+    .. [1] Dwork, McSherry, Nissim and Smith (2006), "Calibrating Noise to Sensitivity in Private
+       Data Analysis", TCC.
 
     Examples
     --------
@@ -52,7 +90,7 @@ class ClampedLaplace(Mechanism):
     True
     """
 
-    scale: float | Floats = field()  # or the inherited property would be its default
+    scale: float | Floats = field()  # else the inherited property would be the default
 
     noise: ClassVar[Noise] = LAPLACE
     _clamped: ClassVar[bool] = True
@@ -74,7 +112,7 @@ class ClampedLaplace(Mechanism):
     ) -> ClampedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
 
-        Pure epsilon holds for every delta, so `delta` may be left out and must be zero.
+        Pure epsilon holds for every delta, so `delta` can be left out; it must be zero.
 
         Examples
         --------
@@ -88,9 +126,9 @@ class ClampedLaplace(Mechanism):
         return cls(domain, sensitivity, total / epsilon * _UP**2)
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval that of the Laplace mechanism, before clamping.
+        On an interval it is at most the delta of the Laplace mechanism before clamping.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = response_delta(self.epsilon, epsilon)
@@ -100,5 +138,5 @@ class ClampedLaplace(Mechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon this scale gives: the largest l1 norm of a change over the scale."""
+        """The pure epsilon that this scale gives: the largest l1 norm of change / scale."""
         return largest_l1(self.sensitivity.within(self.domain.widths), self.scales)

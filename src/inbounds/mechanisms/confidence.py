@@ -1,7 +1,7 @@
-"""Confidence intervals of a true value, given the output that was released for it.
+"""Confidence intervals for a true value, given the output that was released for it.
 
-A value is left out if an output as far from it as this one is rarer than the level allows. The
-values that remain are an interval around the output: docs/proofs/confidence.md.
+A value is excluded if an output at least as far from it as this one has a probability below
+1 - level. The values that remain form an interval around the output: docs/proofs/confidence.md.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
 
 _HALVINGS = 60
-_ROUNDING = 2.0**-48  # of a probability: more than its doubles err by
-_WIDER = 1 + 2.0**-20  # room for the rounding of a grid point
+_ROUNDING = 2.0**-48  # covers the rounding of a probability
+_WIDER = 1 + 2.0**-20  # covers the rounding of a grid point
 
 
 def confidence_interval(
     mechanism: Mechanism, outputs: Floats, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the ends of intervals that hold the true values with probability `level` each.
+    """Return the ends of intervals that each hold the true value with probability `level`.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def confidence_interval(
         reaches = ~excluded(outside)
         for _ in range(_HALVINGS):
             middle = outside / 2 + inside / 2
-            out = excluded(middle)
-            outside, inside = np.where(out, middle, outside), np.where(out, inside, middle)
+            is_out = excluded(middle)
+            outside, inside = np.where(is_out, middle, outside), np.where(is_out, inside, middle)
         ends.append(np.where(reaches, bound, outside))
     return ends[0], ends[1]
 
 
 def _rounding(mechanism: Mechanism, outputs: Floats) -> Floats:
-    """Return how far an output may be from the ideal one: half a step, more above the last one."""
+    """Return how far an output may be from the ideal one: half a step, or more at the top."""
     box, sampler = mechanism.domain, mechanism.sampler()
     grids = [sampler.grid(j) for j in range(box.dimension)]
     shape = np.shape(box.lower)
@@ -70,10 +70,10 @@ def _rounding(mechanism: Mechanism, outputs: Floats) -> Floats:
 
 
 def _drift(grid: Grid) -> float:
-    """Return how far the number that is written may be from its exact place on the grid.
+    """Return how far an output may be from its exact place on the grid.
 
-    Where the width is nearly a whole number of steps, places fill the width and numbers are whole
-    steps, but for the last, which is the bound.
+    If the width is nearly a whole number of steps, the places divide the width evenly, but outputs
+    are whole steps from the lower bound, except the last, which is the upper bound.
     """
     if grid.step is None or not grid.reaches_upper:
         return 0.0

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from inbounds import _check
+from inbounds._number import fits_in_memory
 from inbounds._types import Floats, Number, Numbers
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -16,9 +17,9 @@ from inbounds.numerics.noise import Clamped, Noise
 
 
 class Distribution:
-    """What is known of an output before it is drawn.
+    """The distribution of an output: its moments, density and quantiles.
 
-    Coordinates are independent, so everything here describes each coordinate by itself, before the
+    Coordinates are independent, so each method describes each coordinate separately, before the
     rounding to the output grid. A number gives a number; arrays and columns give arrays.
     """
 
@@ -36,29 +37,31 @@ class Distribution:
     @overload
     def mean(self, values: Numbers) -> Floats: ...
     def mean(self, values: Any) -> Any:
-        """Return the expected answer for `values`."""
+        """Return the expected output for `values`."""
         inside, left, right, scale = self._standardised(values)
-        return like(inside + scale * self._bounded.bias(left, right))
+        return scalar_or_array(inside + scale * self._bounded.bias(left, right))
 
     @overload
     def bias(self, values: Number) -> float: ...
     @overload
     def bias(self, values: Numbers) -> Floats: ...
     def bias(self, values: Any) -> Any:
-        """Return the expected answer minus the value."""
+        """Return the expected output minus the value."""
         _, left, right, scale = self._standardised(values)
-        return like(scale * self._bounded.bias(left, right))
+        return scalar_or_array(scale * self._bounded.bias(left, right))
 
     @overload
     def variance(self, values: Number) -> float: ...
     @overload
     def variance(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # infinite where no double is as large, whatever the values
+    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
     def variance(self, values: Any) -> Any:
-        """Return the variance of the answer."""
+        """Return the variance of the output."""
         _, left, right, scale = self._standardised(values)
         bias = self._bounded.bias(left, right)
-        return like(scale * (scale * (self._bounded.second_moment(left, right) - bias**2)))
+        return scalar_or_array(
+            scale * (scale * (self._bounded.second_moment(left, right) - bias**2))
+        )
 
     @overload
     def mse(self, values: Number) -> float: ...
@@ -66,18 +69,18 @@ class Distribution:
     def mse(self, values: Numbers) -> Floats: ...
     @np.errstate(over="ignore")  # as above
     def mse(self, values: Any) -> Any:
-        """Return the mean squared distance of the answer from the value."""
+        """Return the mean squared difference between the output and the value."""
         _, left, right, scale = self._standardised(values)
-        return like(scale * (scale * self._bounded.second_moment(left, right)))
+        return scalar_or_array(scale * (scale * self._bounded.second_moment(left, right)))
 
     @overload
     def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
     @overload
     def mass_at_bounds(self, values: Numbers) -> tuple[Floats, Floats]: ...
     def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
-        """Return the probabilities that the answer is the lower bound, and the upper bound.
+        """Return the probabilities that the output is the lower bound, and the upper bound.
 
-        Zero for truncated noise, up to the rounding to the output grid.
+        They are zero for truncated noise, except for the rounding to the output grid.
 
         Examples
         --------
@@ -87,7 +90,7 @@ class Distribution:
         """
         _, left, right, _ = self._standardised(values)
         low, high = self._bounded.atoms(left, right)
-        return like(low), like(high)
+        return scalar_or_array(low), scalar_or_array(high)
 
     @overload
     def pdf(self, x: Number, values: Number) -> float: ...
@@ -97,12 +100,12 @@ class Distribution:
     def pdf(self, x: Number, values: Numbers) -> Floats: ...
     @np.errstate(over="ignore")  # as above
     def pdf(self, x: Any, values: Any) -> Any:
-        """Return the density at `x` of the answer for `values`; atoms have none, see above."""
+        """Return the density at `x` of the output for `values`, without `mass_at_bounds`."""
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
         near = self._clip(point)
         density = self._bounded.density((near - inside) / scale, left, right) / scale
-        return like(np.where(point == near, density, 0.0))
+        return scalar_or_array(np.where(point == near, density, 0.0))
 
     @overload
     def cdf(self, x: Number, values: Number) -> float: ...
@@ -111,11 +114,11 @@ class Distribution:
     @overload
     def cdf(self, x: Number, values: Numbers) -> Floats: ...
     def cdf(self, x: Any, values: Any) -> Any:
-        """Return the probability that the answer for `values` is at most `x`."""
+        """Return the probability that the output for `values` is at most `x`."""
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
-        share = self._bounded.cumulative((self._clip(point) - inside) / scale, left, right)
-        return like(np.where(point < self.domain.lower, 0.0, share))
+        fraction = self._bounded.cumulative((self._clip(point) - inside) / scale, left, right)
+        return scalar_or_array(np.where(point < self.domain.lower, 0.0, fraction))
 
     @overload
     def quantile(self, q: Number, values: Number) -> float: ...
@@ -124,12 +127,14 @@ class Distribution:
     @overload
     def quantile(self, q: Number, values: Numbers) -> Floats: ...
     def quantile(self, q: Any, values: Any) -> Any:
-        """Return the point that the answer for `values` does not exceed with probability `q`."""
+        """Return the point that the output for `values` does not exceed with probability `q`."""
         inside, left, right, scale = self._standardised(values)
         level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
             raise ArgumentError.must_be("q", "between 0 and 1")
-        return like(self._clip(inside + scale * self._bounded.quantile(level, left, right)))
+        return scalar_or_array(
+            self._clip(inside + scale * self._bounded.quantile(level, left, right))
+        )
 
     @overload
     def output_interval(self, values: Number, level: Number) -> tuple[float, float]: ...
@@ -138,8 +143,12 @@ class Distribution:
     def output_interval(self, values: Any, level: Number) -> tuple[Any, Any]:
         """Return the ends of the central interval that holds the output with probability `level`.
 
-        This is about outputs for *known* values, to plan with. For the true value behind an output
-        that was released, see `confidence`.
+        This is about the outputs of *known* values, for planning. For the true value behind an
+        output that was released, see `confidence`.
+
+        See Also
+        --------
+        confidence : an interval for the true value, given an output.
 
         Examples
         --------
@@ -148,8 +157,8 @@ class Distribution:
         >>> round(low, 3), round(high, 3)
         (0.304, 0.696)
         """
-        inside = check_level(level)
-        return self.quantile((1 - inside) / 2, values), self.quantile((1 + inside) / 2, values)
+        level = check_level(level)
+        return self.quantile((1 - level) / 2, values), self.quantile((1 + level) / 2, values)
 
     @overload
     def interval(self, values: Number, level: Number) -> tuple[float, float]: ...
@@ -167,7 +176,7 @@ class Distribution:
 
     @property
     def scale(self) -> float | Floats:
-        """The scale of the noise, whatever its own name: one number, or one per coordinate.
+        """The scale of the noise, which is sigma for a Gaussian: one number, or one per coordinate.
 
         Examples
         --------
@@ -180,16 +189,16 @@ class Distribution:
 
     @property
     def scales(self) -> Floats:
-        """The scale of each coordinate, always a vector."""
+        """The scale of each coordinate, always as a vector."""
         return np.broadcast_to(self.scale, self.domain.dimension).astype(float)
 
     @property
     def _bounded(self) -> Noise | Clamped:
-        """The noise as it is kept in the box."""
+        """The noise after truncation or clamping."""
         return self.noise.clamped if self._clamped else self.noise
 
     def _standardised(self, values: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return values moved into the box, their distances to both bounds in scales, the scale."""
+        """Return the clamped values, their distances to both bounds over the scale, the scale."""
         inside = self.domain.clamp(_check.private_values(values=values))
         scale = np.asarray(self.scale)
         left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
@@ -200,25 +209,27 @@ class Distribution:
 
 
 def check_level(level: object) -> float:
-    """Read the level of an interval. It is never shown: it may be a value out of place."""
+    """Return a checked level. Errors do not show it, because it may be a misplaced value."""
     number = _check.public_values(level=level)
     if number.ndim or not 0 < number < 1:
-        raise ArgumentError.must_be("level", "one number strictly between 0 and 1")
+        raise ArgumentError.must_be("level", "a number strictly between 0 and 1")
     return float(number)
 
 
-def like(result: Any) -> Any:
-    """Give a number for a number."""
+def scalar_or_array(result: Any) -> Any:
+    """Return an array without dimensions as a float, and any other array unchanged."""
     return result if np.ndim(result) else float(result)
 
 
 def _fitting(values: Floats, **labelled: Any) -> Floats:
-    """Return published numbers, the one keyword argument, if their shape fits that of values."""
-    (name,), given = labelled, _check.public_values(**labelled)
+    """Return the only keyword argument as public numbers whose shape broadcasts with values."""
+    (name,), numbers = labelled, _check.public_values(**labelled)
     try:
-        shape = np.broadcast_shapes(given.shape, values.shape)
+        shape = np.broadcast_shapes(numbers.shape, values.shape)
     except ValueError:
-        got = f"{given.shape} and {values.shape}"
-        raise ArgumentError.must(name, "have a shape that fits that of values", got=got) from None
-    _check.fits_in_memory(math.prod(shape), f"{name} beside values")
-    return given
+        got = f"{numbers.shape} and {values.shape}"
+        raise ArgumentError.must(
+            name, "have a shape that broadcasts with values", got=got
+        ) from None
+    fits_in_memory(math.prod(shape), f"{name} beside values")
+    return numbers

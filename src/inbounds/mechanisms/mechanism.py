@@ -1,4 +1,4 @@
-"""What every mechanism has in common: a box, a sensitivity, a scale, exact release and moments."""
+"""The base of all mechanisms: a box, a sensitivity, a scale, and how values are released."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.loss import PrivacyLoss, profile, pure_mu, pure_rho, response_delta
-from inbounds.mechanisms.argument import check_box, check_order
+from inbounds.loss import PrivacyLoss
+from inbounds.mechanisms.argument import check_box, check_order, check_scale
 from inbounds.mechanisms.confidence import confidence_interval
-from inbounds.mechanisms.distribution import Distribution, check_level, like
+from inbounds.mechanisms.distribution import Distribution, check_level, scalar_or_array
 from inbounds.mechanisms.overview import overview
 from inbounds.numerics.search import smallest_admissible
+from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -37,51 +38,38 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mechanism(Distribution, HasHtml, ABC):
-    """Noise of one scale per coordinate around a value in a box; the answer stays in the box.
+    """Base of the mechanisms, which add independent noise to each coordinate and stay in a box.
 
-    On an interval every element of an array is a release of its own: n people's values at epsilon
-    each, or one person's n answers at n·epsilon together. On an m-dimensional box the last axis
+    On an interval every element of an array is a separate release: values of n people at epsilon
+    each, or n values of one person at n·epsilon together. On an m-dimensional box the last axis
     has length m and is one joint release at epsilon.
 
-    Coordinates are independent, so moments, `pdf`, `cdf`, `quantile` and `interval` speak of each
-    coordinate by itself. They describe the law before rounding to the output grid, which moves an
-    answer by at most half a step.
+    Moments, `pdf`, `cdf`, `quantile` and `output_interval` describe each coordinate separately,
+    before the rounding to the output grid, which moves an output by at most half a step.
     """
 
     domain: Box
     sensitivity: Sensitivity
 
     def _keep(self, domain: Box, sensitivity: Sensitivity | Number, given: Number | Vector) -> None:
-        """Check and set the fields, for the constructor of each kind."""
+        """Check and set the fields, for the constructors of subclasses."""
         check_box(domain)
         checked = as_sensitivity(sensitivity)
         checked.limits(domain.dimension)
         name = self.noise.scale_name
-        scale = _check.positive_vector(**{name: given})
-        if np.ndim(scale) and (domain.is_interval or np.size(scale) != domain.dimension):
-            raise ArgumentError.must_be(
-                name,
-                "one number, or one per coordinate of a box of several",
-                got=f"{np.size(scale)} for {domain!r}",
-            )
-        with np.errstate(over="ignore"):
-            share = np.asarray(scale) / domain.widths
-        if not ((share > 2.0**-250) & (share < 2.0**250)).all():
-            raise ArgumentError.must_be(name, "within a factor of 2**250 of the box's width")
-        if np.min(scale) < 2.0**-1022:  # rounded so coarsely that it may miss the guarantee
-            raise ArgumentError.must_be(name, "at least 2**-1022", hint="use smaller units.")
+        scale = check_scale(domain, **{name: given})
         for field, value in (("domain", domain), ("sensitivity", checked), (name, scale)):
             object.__setattr__(self, field, value)
 
     @property
     @abstractmethod
     def epsilon(self) -> float:
-        """The pure epsilon this scale gives, never below the truth."""
+        """The pure epsilon that this scale gives, rounded up."""
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound on delta: (`epsilon`, delta)-privacy holds for the same release.
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        Whatever is purely private at `self.epsilon` is no worse than randomised response there.
+        This one is the delta of randomised response, the worst case for a pure `self.epsilon`.
 
         Examples
         --------
@@ -94,9 +82,9 @@ class Mechanism(Distribution, HasHtml, ABC):
         return response_delta(self.epsilon, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """Return the smallest epsilon for which (epsilon, `delta`)-privacy holds by `delta`.
+        """Return the smallest epsilon at which the method `delta` gives this `delta` or less.
 
-        It is found to a relative 1e-6, and is never below the truth.
+        It exceeds the smallest one by a factor of at most 1 + 1e-6, and is never below it.
 
         Examples
         --------
@@ -122,15 +110,21 @@ class Mechanism(Distribution, HasHtml, ABC):
     @overload
     def confidence(self, outputs: Numbers, level: Number) -> tuple[Floats, Floats]: ...
     def confidence(self, outputs: Any, level: Number) -> tuple[Any, Any]:
-        """Return the ends of an interval for the true value behind each output.
+        """Return the ends of a confidence interval for the true value behind each output.
 
-        It reads published outputs only, so it costs no privacy.
+        It reads published outputs only, so it costs no privacy. The spread of outputs around a
+        known value is `output_interval`.
+
+        Raises
+        ------
+        ArgumentError
+            If an output is outside the box, or `level` is not strictly between 0 and 1.
 
         Guarantees
         ----------
-        Whatever the true value is, the interval holds it with probability `level` or more
-        (docs/proofs/confidence.md). On a box of several coordinates this is so for each coordinate
-        by itself. Values that were moved into the box count as the bound they were moved to.
+        The interval holds any true value with a probability of at least `level`
+        (docs/proofs/confidence.md). On a box with several coordinates this holds for each
+        coordinate separately. The true value of an input outside the box is its nearest point.
 
         Examples
         --------
@@ -143,24 +137,24 @@ class Mechanism(Distribution, HasHtml, ABC):
         published = _check.public_values(outputs=outputs)
         self.domain.check_shape(published, "outputs")
         if not ((published >= self.domain.lower) & (published <= self.domain.upper)).all():
-            raise ArgumentError.must("outputs", "lie in the box, as everything released does")
+            raise ArgumentError.must("outputs", "lie in the box, as all outputs of release do")
         low, high = confidence_interval(self, published, check_level(level))
-        return like(low), like(high)
+        return scalar_or_array(low), scalar_or_array(high)
 
     @property
     def worst_change(self) -> Floats:
-        """A change of the value that is allowed and hard to hide, one number per coordinate."""
+        """A large change that the sensitivity allows, one number per coordinate."""
         widths = self.domain.widths
         return self.sensitivity.within(widths).along(widths)
 
     @property
     def rho(self) -> float:
-        """The zero-concentrated privacy of the same release: an upper bound on rho."""
+        """A rho such that the same release is rho-zCDP."""
         return pure_rho(self.epsilon)
 
     @property
     def gdp(self) -> float:
-        """The Gaussian privacy of the same release: the mu of a plain Gaussian that is no safer."""
+        """A mu such that the same release is mu-GDP."""
         return pure_mu(self.epsilon)
 
     def renyi(self, alpha: float) -> float:
@@ -168,12 +162,12 @@ class Mechanism(Distribution, HasHtml, ABC):
         return min(self.epsilon, check_order(alpha) * self.rho)
 
     def loss(self, unit: Unit | None = None) -> PrivacyLoss:
-        """Describe what one release may cost, as data that `compose` and `Ledger` read.
+        """Return the privacy loss of one release, which `compose` and `Ledger` read.
 
         Parameters
         ----------
         unit
-            Which change of the data the sensitivity was stated for, if that is to be said.
+            The change of the data that the sensitivity was stated for, if known.
 
         Examples
         --------
@@ -181,7 +175,7 @@ class Mechanism(Distribution, HasHtml, ABC):
         >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
         PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
         """
-        points = profile(self.delta, self.epsilon)
+        points = tabulated(self.delta, self.epsilon)
         return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)
 
     @overload
@@ -199,52 +193,65 @@ class Mechanism(Distribution, HasHtml, ABC):
     @overload
     def release(self, values: Column, *, equal_time: bool = ..., entropy: Entropy = ...) -> Any: ...
     def release(self, values: Any, *, equal_time: bool = True, entropy: Entropy = SYSTEM) -> Any:
-        """Return private answers for `values`, of the same shape; a number for a number.
+        """Return private outputs for `values`.
 
-        On an interval each element is answered by itself at `epsilon`. On a box the last axis is
-        one joint answer at `epsilon`; every further row costs another `epsilon`.
+        On an interval each element is a separate release at `epsilon`. On a box the last axis is
+        one joint release at `epsilon`, and every further row costs another `epsilon`.
 
         Parameters
         ----------
         values
-            A number or an array of finite numbers. Those outside the box are moved to it. On an
-            interval also a Series of pandas or Polars or an Arrow array, which comes back as such.
-            Numbers that are no doubles (integers beyond 2⁵³, decimals, fractions) are taken as
-            they are: the lower bound is subtracted before anything is rounded.
+            A number or an array of finite numbers, or, on an interval, a Series of pandas or
+            Polars or an Arrow array. Values outside the box are moved to its nearest point.
+            Numbers that a double cannot represent exactly (integers beyond 2⁵³, decimals,
+            fractions) are not rounded before the lower bound is subtracted.
         equal_time
-            Whether the work done must not depend on the values (by default it does not, from 1024
-            values on). Turn it off where nobody can watch the clock, for a few percent of speed.
+            Whether the time of a release of 1024 values or more must not depend on the values.
+            Turn it off only if nobody can observe the time; it saves a few percent.
         entropy
-            Source of random bits; the operating system's unless a test says otherwise.
+            The source of random bits: that of the operating system, except in tests.
+
+        Returns
+        -------
+        float, int, numpy.ndarray or column
+            Outputs of the shape and kind of `values`.
+
+        Raises
+        ------
+        ArgumentError
+            If a value is NaN or infinite, or the last axis does not fit the box.
+        ArgumentTypeError
+            If a value is not a real number. No message shows any value.
 
         Guarantees
         ----------
-        Each answer is the ideal real-valued output rounded to a grid that does not depend on the
-        value, exactly in law: no rounding error ever decides. The grid has 2²² points per scale
-        or per width, whichever is smaller (2⁴⁰ per width at most), or the box's `step`.
+        Each output has exactly the distribution of the ideal real-valued output, rounded to a grid
+        that does not depend on the value; no rounding error affects it. The grid has 2²² points
+        per scale or per width, whichever is smaller (at most 2⁴⁰ per width), or the step of the
+        box.
 
         Examples
         --------
         >>> import numpy as np
         >>> import inbounds as ib
         >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
-        >>> answers = m.release(np.array([3.0, 41.0, 250.0]))
-        >>> bool(((answers >= 0) & (answers <= 120)).all()), answers.dtype.kind
+        >>> outputs = m.release(np.array([3.0, 41.0, 250.0]))
+        >>> bool(((outputs >= 0) & (outputs <= 120)).all()), outputs.dtype.kind
         (True, 'i')
         """
         if not (hasattr(entropy, "bits") and hasattr(entropy, "words")):
             source = "a source with bits() and words(), as in inbounds.sampling.entropy"
             raise ArgumentTypeError.must_be("entropy", source)
         column = open_column(values) if self.domain.is_interval else None
-        given = _check.private_array(values=column[0] if column else values)
-        self.domain.check_shape(given)
-        answers = self.sampler(equal_time=equal_time).draw(given, entropy)
+        numbers = _check.private_array(values=column[0] if column else values)
+        self.domain.check_shape(numbers)
+        outputs = self.sampler(equal_time=equal_time).draw(numbers, entropy)
         if column:
-            return column[1](answers)
-        return answers if given.ndim else answers.item()
+            return column[1](outputs)
+        return outputs if numbers.ndim else outputs.item()
 
     def sampler(self, *, equal_time: bool = True) -> Sampler:
-        """Return what draws outputs; it takes its numbers unchecked.
+        """Return the sampler that draws outputs; it does not check its input.
 
         Examples
         --------
@@ -258,15 +265,15 @@ class Mechanism(Distribution, HasHtml, ABC):
         bounds = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
         return Sampler(self.noise, *bounds, self.scales, box.steps, self._clamped, equal_time)
 
-    if not TYPE_CHECKING:  # or every attribute would be there, of any type
+    if not TYPE_CHECKING:  # a type checker would accept every attribute
 
         def __getattr__(self, name: str) -> object:
-            """Say who has what only some mechanisms have."""
+            """Raise an error that says which mechanisms have the attribute."""
             hint = _ELSEWHERE.get(name, "")
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor: what is derived is derived again."""
+        """Copy through the constructor, which checks the fields and derives the rest again."""
         return type(self), (self.domain, self.sensitivity, self.scale)
 
     def __eq__(self, other: object) -> bool:
@@ -287,5 +294,5 @@ class Mechanism(Distribution, HasHtml, ABC):
         return overview(self)
 
     def __repr__(self) -> str:
-        scale = f"{self.noise.scale_name}={short(self.scale)}"
+        scale = f"{self.noise.scale_name}={format_numbers(self.scale)}"
         return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}, {scale})"

@@ -1,4 +1,4 @@
-"""What a notebook shows of a mechanism: what it is, what it guarantees, and how far it errs."""
+"""The table that a notebook shows of a mechanism: its parameters, guarantees and errors."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from inbounds._types import Floats
 if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
 
-_QUICK = 2048  # coordinates up to which everything is computed within some 50 ms
-_SHOWN = 6  # scales of many
+_QUICK = 2048  # with at most this many coordinates, everything takes about 50 ms
+_SHOWN = 6  # scales, if there are more
 
 
 def overview(mechanism: Mechanism) -> Table:
-    """Return a table of what is public: no value that was released is known to a mechanism.
+    """Return a table of what is public; a mechanism does not store the values it released.
 
-    In many coordinates guarantees and errors take long, and are left to be asked for.
+    Guarantees and errors are left out if there are so many coordinates that they take long.
 
     Examples
     --------
@@ -50,9 +50,7 @@ def overview(mechanism: Mechanism) -> Table:
         ("RMSE in the middle", _rmse(mechanism, middle)),
         ("RMSE at a bound", _rmse(mechanism, np.asarray(box.lower))),
     ]
-    note = (
-        "" if box.is_interval else "RMSE: the root of the mean squared error over the coordinates."
-    )
+    note = "" if box.is_interval else "RMSE: root mean squared error over all coordinates."
     return Table.of_facts(type(mechanism).__name__, facts, note)
 
 
@@ -62,8 +60,8 @@ def _scales(scale: Any) -> str:
 
 
 def _rmse(mechanism: Mechanism, place: Floats) -> str:
-    """Return the root of the mean squared error at a place in the box, over the coordinates."""
-    with np.errstate(over="ignore"):  # infinite where no double is as large
+    """Return the root mean squared error at a place in the box, over all coordinates."""
+    with np.errstate(over="ignore"):  # an infinite result is correct
         return _number(math.sqrt(float(np.mean(mechanism.mse(place)))))
 
 

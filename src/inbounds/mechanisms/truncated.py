@@ -1,4 +1,4 @@
-"""Mechanisms whose noise is truncated to the box: their pure epsilon, found once and certified."""
+"""Mechanisms whose noise is truncated to the box, with the pure epsilon and its certificate."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from inbounds.calibration.exact import PureLoss
 from inbounds.domain import Box
 from inbounds.errors import CertificateError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TruncatedMechanism(Mechanism):
-    """Noise that cannot leave the box."""
+    """Base of the mechanisms with truncated noise, which is conditioned to stay in the box."""
 
     _loss: PureLoss | None = field(init=False)
 
@@ -28,19 +29,24 @@ class TruncatedMechanism(Mechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon this scale gives: exact up to 6e-14, and never below the truth."""
+        """The pure epsilon that this scale gives: exact to a relative 6e-14, and rounded up."""
         return self._pure_loss().epsilon
 
     @property
     def worst_change(self) -> Floats:
-        """The allowed change of the value that is hardest to hide, one number per coordinate."""
+        """The allowed change with the largest loss, one number per coordinate."""
         return self._pure_loss().change
 
     def certificate(self) -> Certificate:
-        """Prove `epsilon` in ball arithmetic at the very doubles in use.
+        """Return a proof of `epsilon` in ball arithmetic, for exactly the doubles in use.
 
-        Takes about 40 µs for each distinct coordinate. The certificate can be written to JSON and
-        checked by code that shares nothing with the one that made it.
+        It takes about 40 µs for each distinct coordinate. The certificate can be written to JSON
+        and checked by a program that shares no code with this one.
+
+        Raises
+        ------
+        CertificateError
+            If `epsilon` could not be proved, which would be a bug.
 
         Examples
         --------
@@ -72,7 +78,7 @@ class TruncatedMechanism(Mechanism):
 
     @property
     def _reach(self) -> Reach:
-        """What a neighbour may change, as far as `epsilon` counts it."""
+        """What a neighbour may change, as `epsilon` sees it."""
         return self.sensitivity.within(self.domain.widths)
 
     @property
@@ -90,4 +96,4 @@ class TruncatedMechanism(Mechanism):
 
     @abstractmethod
     def _stated_caps(self) -> Floats:
-        """Return the caps of a change that were stated, infinite where none was."""
+        """Return the stated caps of a change; a cap that was not stated is infinite."""

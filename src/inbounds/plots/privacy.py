@@ -11,9 +11,9 @@ from inbounds import _check
 from inbounds.accounting.composition import Bound, compose
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
-from inbounds.loss import response_delta
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.style import LineStyle, blank, look_of, short_number, tidy
+from inbounds.profile import response_delta
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -219,7 +219,7 @@ def _rows(mechanism: Mechanism, values: Any) -> Floats:
 
 def _title(mechanism: Mechanism) -> str:
     box, scale = mechanism.domain, np.asarray(mechanism.scale)
-    shown = short_number(float(scale)) if scale.ndim == 0 else short(scale.round(4))
+    shown = short_number(float(scale)) if scale.ndim == 0 else format_numbers(scale.round(4))
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
     kind, name = type(mechanism).__name__, mechanism.noise.scale_name
     text = f"Outputs of {kind} on {where}, {name} = {shown}"

@@ -1,4 +1,4 @@
-"""Questions to ask of data, each with the range of its answer and what a neighbour may change.
+"""Queries: the true answer to a question, its range, and what a neighbour may change.
 
 >>> import numpy as np
 >>> from inbounds import queries

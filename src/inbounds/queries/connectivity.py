@@ -1,9 +1,9 @@
 """The second eigenvalue of a graph's Laplacian, λ₂, computed with a proved error bound.
 
-Up to 3000 nodes an estimate is tested on both sides, and replaced where a test disagrees; beyond,
-an upper bound is lowered until random starts prove that it is close. What is returned is within
-`tolerance` of λ₂ for every graph, and the tolerance follows from the number of nodes alone: it may
-be added to a sensitivity.
+On up to 3000 nodes an estimate is tested on both sides, and replaced if a test fails. On more nodes
+an upper bound is lowered until random starts prove that it is close. The result is within
+`tolerance` of λ₂ for every graph. The tolerance depends only on the number of nodes, which is
+public, so it can be added to a sensitivity.
 
 Proof: docs/proofs/graph.md, items 6 to 10.
 """
@@ -17,14 +17,14 @@ from scipy.sparse.csgraph import connected_components
 from inbounds.queries import enclosure
 from inbounds.queries.lanczos import Laplacian
 
-_SMALL = 500  # nodes up to which all eigenvalues at once are the fastest way to the second
-_DENSE = 3000  # nodes up to which a dense matrix is factorised
+_SMALL = 500  # up to this many nodes, computing all eigenvalues is the fastest way
+_DENSE = 3000  # up to this many nodes, a dense matrix is factorised
 _FINEST = 2.0**-30
 _COARSE = 2.0**-10
 
 
 def tolerance(n: int) -> float:
-    """Return how far the computed λ₂ of any graph on n nodes is from the true one, at most.
+    """Return the largest error of the computed λ₂ of any graph on n nodes.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def tolerance(n: int) -> float:
 
 
 def second_eigenvalue(adjacency: Any) -> float:
-    """Return λ₂ of a symmetric 0-1 matrix in CSR form, to within `tolerance`, in [0, n].
+    """Return λ₂ of a symmetric 0-1 matrix in CSR form, within `tolerance`, and in [0, n].
 
     Examples
     --------
@@ -59,7 +59,7 @@ def second_eigenvalue(adjacency: Any) -> float:
 
 
 def _confirmed(estimate: float, below: enclosure.Test, n: int) -> float | None:
-    """Return the estimate if λ₂ is proved to be within three quarters of the tolerance of it."""
+    """Return the estimate if λ₂ is proved to be within 3/4 of the tolerance of it, else None."""
     if math.isnan(estimate):
         return None
     estimate = min(max(estimate, 0.0), float(n))
@@ -70,7 +70,7 @@ def _confirmed(estimate: float, below: enclosure.Test, n: int) -> float | None:
 
 
 def _bisected(below: enclosure.Test, n: int) -> float:
-    """Halve [0, n] until it is as short as the tolerance; what a test allows is added outside."""
+    """Return λ₂ by bisection; with the slack of the tests it is within the tolerance."""
     low, high = 0.0, float(n)
     while high - low > tolerance(n):
         middle = (low + high) / 2
@@ -80,7 +80,7 @@ def _bisected(below: enclosure.Test, n: int) -> float:
 
 
 def _estimate(adjacency: Any) -> float:
-    """Choose the method: all eigenvalues, or Lanczos'."""
+    """Return an estimate of λ₂ by the faster method: all eigenvalues, or Lanczos' recurrence."""
     n = adjacency.shape[0]
     if n <= _SMALL:
         return _by_all_eigenvalues(adjacency)
@@ -88,7 +88,7 @@ def _estimate(adjacency: Any) -> float:
 
 
 def _by_all_eigenvalues(adjacency: Any) -> float:
-    """Return an estimate, NaN if the method fails: nothing rests on it."""
+    """Return an estimate, or NaN if the method fails; no proof depends on it."""
     laplacian = np.diag(np.diff(adjacency.indptr).astype(float)) - adjacency.toarray()
     try:
         return float(np.linalg.eigvalsh(laplacian)[1])

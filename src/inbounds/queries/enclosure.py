@@ -1,13 +1,13 @@
-"""Bounds on the second eigenvalue λ₂ of a Laplacian L, with proved conclusions.
+"""Proved bounds on the second eigenvalue λ₂ of a Laplacian L.
 
-Nothing about how λ₂ was estimated needs to be trusted.
+The proofs do not depend on how λ₂ was estimated.
 
-    by_cholesky         L + 11ᵀ has λ₂ as its least eigenvalue: L + 11ᵀ - s has Cholesky factors
-                        or not
+    by_cholesky         λ₂ is the least eigenvalue of L + 11ᵀ, so it is above s if L + 11ᵀ - s has
+                        a Cholesky factorisation
     close_upper_bound   the Rayleigh quotient of a vector, and Lanczos' recurrence from random
-                        starts, each of which would miss a smaller eigenvalue only by chance
+                        starts, each of which misses a smaller eigenvalue only by chance
 
-The latter is wrong with probability 2⁻⁷⁸ at most, over random bits of the operating system.
+The latter is wrong with probability at most 2⁻⁷⁸ over random bits of the operating system.
 
 Proof: docs/proofs/graph.md, items 7 to 9.
 """
@@ -31,14 +31,14 @@ from inbounds.queries.lanczos import (
 )
 
 Test = Callable[[float], float | None]
-_CHANCE = 78  # bits: a smaller eigenvalue is missed with probability 2⁻⁷⁸ at most
-_BITS = 16  # that one start contributes, unless roundings hide so small a part of it
+_CHANCE = 78  # bits: a smaller eigenvalue is missed with probability at most 2⁻⁷⁸
+_BITS = 16  # what one start contributes, unless rounding errors hide so small a part
 _STEPS = 100_000
-_SMALL = 1e-9  # β over the norm of L below which the recurrence has nothing new to tell
+_SMALL = 1e-9  # if β over the norm of L is below this, further steps bring nothing new
 
 
 def cholesky_slack(n: int) -> float:
-    """Return how far a Cholesky factorisation on n nodes may err, in terms of λ₂.
+    """Return the largest error in λ₂ of a test by Cholesky factorisation on n nodes.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def cholesky_slack(n: int) -> float:
 
 
 def by_cholesky(adjacency: Any) -> Test:
-    """Return ``below(s)``, for graphs whose dense matrix fits.
+    """Return a function ``below(s)`` that tests λ₂ with a dense matrix.
 
-    It gives an upper bound on λ₂ that is at most ``s + cholesky_slack(n)``, or None, which proves
-    ``λ₂ >= s - cholesky_slack(n)``.
+    ``below(s)`` is an upper bound on λ₂ of at most ``s + cholesky_slack(n)``, or None, which proves
+    that ``λ₂ >= s - cholesky_slack(n)``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def by_cholesky(adjacency: Any) -> Test:
 
 
 def upper_bound(laplacian: Laplacian, accuracy: float) -> float:
-    """Return an upper bound on λ₂, as a rule within `accuracy`, the same at each call.
+    """Return an upper bound on λ₂, usually within `accuracy`; it is the same at each call.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def upper_bound(laplacian: Laplacian, accuracy: float) -> float:
 def close_upper_bound(laplacian: Laplacian, tolerance: float) -> float:
     """Return an upper bound on λ₂ that is at most λ₂ + tolerance.
 
-    It is lowered as long as a start finds something below; how many starts must find nothing is
-    decided before they are drawn.
+    The bound is lowered as long as a start finds a smaller one. The number of starts that must find
+    nothing is fixed before they are drawn.
 
     Examples
     --------
@@ -122,9 +122,9 @@ def close_upper_bound(laplacian: Laplacian, tolerance: float) -> float:
 def _refuted(
     laplacian: Laplacian, start: Floats, s: float, part: float, accuracy: float
 ) -> float | None:
-    """Return None if λ₂ <= s would mean that its eigenvector is at most `part` of the start.
+    """Return None if λ₂ <= s implies that its eigenvector makes up at most `part` of the start.
 
-    Otherwise return an upper bound on λ₂, which is infinite if roundings hide so small a part.
+    Otherwise return an upper bound on λ₂, or infinity if rounding errors hide so small a part.
     """
     alphas: list[float] = []
     betas: list[float] = []
@@ -143,7 +143,7 @@ def _refuted(
                 return laplacian.quotient_bound(_combined(laplacian, start, weights))
         else:
             hidden = laplacian.step_error(largest) * float(column.sum())
-            if beta * float(column[-1]) + hidden <= part:  # false for NaN too
+            if beta * float(column[-1]) + hidden <= part:  # false for NaN
                 return None
             if not hidden <= part / 2 or step >= _STEPS:
                 return math.inf
@@ -172,7 +172,7 @@ def inverse_column(alphas: Sequence[float], betas: Sequence[float], s: float) ->
 
 
 def _combined(laplacian: Laplacian, start: Floats, weights: Floats) -> Floats:
-    """Return the vector of L that belongs to T's, by a second pass."""
+    """Return the vector of L with these weights in the basis, by a second pass."""
     total = np.zeros(laplacian.size)
     for weight, (_, _, vector) in zip(weights, recurrence(laplacian, start), strict=False):
         total += weight * vector

@@ -5,12 +5,12 @@ Neighbours are graphs on the same nodes that differ in at most `edges` edges, ea
 docs/proofs/graph.md.
 
 A graph is an undirected networkx ``Graph``, or a square adjacency matrix (numpy or scipy.sparse)
-whose rows are the nodes. It is read as a simple graph, whatever it holds: weights do not count, an
-edge from a node to itself is none, and in a matrix a nonzero entry on either side of the diagonal
-joins two nodes, where a sparse matrix that stores an entry several times means their sum. An error
-there would tell something about the edges; errors speak of public things only, which are types,
-shapes and nodes. networkx takes seconds to hand over a million edges: for many queries convert
-once, with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
+whose rows are the nodes. It is always read as a simple graph. Weights and edges from a node to
+itself are ignored. In a matrix, a nonzero entry on either side of the diagonal joins two nodes, and
+repeated entries of a sparse matrix are added up. None of this raises an error, because an error
+would reveal something about the edges; errors are about types, shapes and nodes, which are public.
+networkx takes seconds to convert a million edges, so for several queries convert the graph once,
+with ``networkx.to_scipy_sparse_array(graph, weight=None)``.
 """
 
 import math
@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from inbounds._check import quoted
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.queries.connectivity import second_eigenvalue, tolerance
 from inbounds.queries.query import Query
 from inbounds.sensitivity import PerCoordinate
@@ -33,29 +32,46 @@ from inbounds.unit import Unit
 
 
 def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
-    """Ask for the second smallest eigenvalue of the graph's Laplacian, λ₂.
+    """Return the query for the second smallest eigenvalue of the graph's Laplacian, λ₂.
 
-    The value is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete. One
-    edge changes λ₂ by at most 2, and what is computed by at most 2 + 2η.
+    The value is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete.
 
     Parameters
     ----------
     graph
-        The private graph; the module says what is read as one.
+        The private graph: a networkx ``Graph`` or an adjacency matrix.
     edges
-        How many edges two neighbours may differ in.
+        The largest number of edges in which two neighbours differ.
+
+    Raises
+    ------
+    ArgumentError
+        If `graph` has fewer than two nodes or is not square, or `edges` is out of range.
+    ArgumentTypeError
+        If `graph` is directed, has parallel edges, or is neither a graph nor a matrix.
+
+    See Also
+    --------
+    degree, average_degree, inbounds.queries.stack
 
     Notes
     -----
-    The value is within η of λ₂ for every graph on n nodes, and η is part of the stated
-    sensitivity: 10⁻⁹ on a hundred nodes, n³·2⁻⁴⁹ on up to 3000, and 2⁻¹⁰ or n²·2⁻⁵⁰ beyond. Up
-    to 3000 nodes that is certain: L - s is factorised on both sides of the estimate. Beyond, the
-    bound is tested with random vectors and fails with probability 2⁻⁷⁸ at most, so that a release
-    which is ε-DP by the stated sensitivity is (ε, 2⁻⁷⁷)-DP in the strict sense
-    (docs/proofs/graph.md, item 10). k >= 2 edges change λ₂ by at most k + 1, which leaves room
-    for η in 2k.
+    L = D − A for the degrees D and the adjacency matrix A, and λ₂ is the minimum of xᵀLx over unit
+    vectors x with Σᵢ xᵢ = 0 [1]_. One edge changes λ₂ by at most 2, and k edges by at most k + 1.
+    The computed value is within η of λ₂ for every graph on n nodes, so the stated sensitivity is
+    max(2k, k + 1 + 2η) for k = `edges`. η is 10⁻⁹ on a hundred nodes, n³·2⁻⁴⁹ on up to 3000 nodes,
+    and 2⁻¹⁰ or n²·2⁻⁵⁰ on more.
 
-    The time this takes depends on the edges, so it should not be shown either.
+    On up to 3000 nodes this is certain: L − s is factorised on both sides of the estimate. On more
+    nodes the bound is tested with random vectors and fails with probability at most 2⁻⁷⁸, so a
+    release that is ε-DP by the stated sensitivity is (ε, 2⁻⁷⁷)-DP in the strict sense
+    (docs/proofs/graph.md, item 10).
+
+    The running time depends on the edges, so it must not be published either.
+
+    References
+    ----------
+    .. [1] Fiedler (1973), "Algebraic connectivity of graphs", Czechoslovak Math. J. 23(98).
 
     Examples
     --------
@@ -74,22 +90,36 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
 
 
 def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Query[float]:
-    """Ask how many other nodes a node is joined to.
-
-    The answer is in [0, n-1] on n nodes. One edge changes it by at most 1.
+    """Return the query for the degree of a node, the number of nodes that it is joined to.
 
     Parameters
     ----------
     graph
-        The private graph; the module says what is read as one.
+        The private graph: a networkx ``Graph`` or an adjacency matrix.
     node
         A node of the graph: its label in networkx, its row in a matrix.
     edges
-        How many edges two neighbours may differ in.
+        The largest number of edges in which two neighbours differ.
     connected
-        Whether it is public knowledge that the graph is connected, which leaves [1, n-1]. Never
-        find out from the graph itself. If it is false, privacy holds all the same, and a degree
-        of 0 is released as if it were 1.
+        Whether it is public knowledge that the graph is connected, so that the range is [1, n-1].
+        Never find this out from the graph itself. If the graph is not connected after all, privacy
+        still holds, and a degree of 0 is released as if it were 1.
+
+    Raises
+    ------
+    ArgumentError
+        If `graph` has fewer than two nodes or is not square, or `node` or `edges` is out of range.
+    ArgumentTypeError
+        If `graph` is directed, has parallel edges, or is neither a graph nor a matrix.
+
+    See Also
+    --------
+    algebraic_connectivity, average_degree, inbounds.queries.stack
+
+    Notes
+    -----
+    The degree dᵥ = Σᵤ Aᵤᵥ is in [0, n−1] on n nodes, and k edges change it by at most k
+    (docs/proofs/graph.md, items 1 and 2).
 
     Examples
     --------
@@ -108,20 +138,34 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
 
 
 def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[float]:
-    """Ask for the mean degree, which is twice the number of edges over the number of nodes.
-
-    The answer is in [0, n-1] on n nodes. One edge changes it by 2/n, and the nearest doubles by at
-    most a unit in the last place of n more.
+    """Return the query for the mean degree of the nodes.
 
     Parameters
     ----------
     graph
-        The private graph; the module says what is read as one.
+        The private graph: a networkx ``Graph`` or an adjacency matrix.
     edges
-        How many edges two neighbours may differ in.
+        The largest number of edges in which two neighbours differ.
     connected
-        Whether it is public knowledge that the graph is connected, which leaves [2(n-1)/n, n-1].
-        As for `degree`.
+        Whether it is public knowledge that the graph is connected, so that the range is
+        [2(n-1)/n, n-1]; see `degree`.
+
+    Raises
+    ------
+    ArgumentError
+        If `graph` has fewer than two nodes or is not square, or `edges` is out of range.
+    ArgumentTypeError
+        If `graph` is directed, has parallel edges, or is neither a graph nor a matrix.
+
+    See Also
+    --------
+    algebraic_connectivity, degree, inbounds.queries.stack
+
+    Notes
+    -----
+    The mean degree 2|E|/n is in [0, n−1] on n nodes with edges E. k edges change it by at most
+    2k/n, and its nearest double by at most one unit in the last place of n more
+    (docs/proofs/graph.md, items 2 and 6).
 
     Examples
     --------
@@ -141,14 +185,14 @@ def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[
 
 
 def _adjacency(graph: Any) -> Any:
-    """Read anything as the symmetric 0-1 matrix, in CSR form, of a simple graph."""
-    networkx = sys.modules.get("networkx")  # whoever has a graph of its has loaded it
+    """Return the symmetric 0-1 adjacency matrix of a graph, in CSR form."""
+    networkx = sys.modules.get("networkx")  # a caller with a networkx graph has loaded it
     if networkx is not None and isinstance(graph, networkx.Graph):
         if graph.is_directed() or graph.is_multigraph():
             raise ArgumentTypeError.must_be(
                 "graph",
                 "undirected and without parallel edges",
-                got=_kind(graph),
+                got=_type_of(graph),
                 hint="networkx.Graph(graph) joins two nodes that have any edge between them.",
             )
         return _simple(*_pairs(graph), len(graph))
@@ -160,38 +204,38 @@ def _adjacency(graph: Any) -> Any:
             "graph",
             "an undirected networkx Graph or a square adjacency matrix of real numbers (numpy or "
             "scipy.sparse)",
-            got=_kind(graph),
+            got=_type_of(graph),
         )
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArgumentError.must_be("graph", "a square matrix", got=f"shape {matrix.shape}")
     if sparse.issparse(graph):
         matrix = matrix.tocoo(copy=True)
-        with np.errstate(all="ignore"):  # a warning would tell something about the entries
+        with np.errstate(all="ignore"):  # a warning would reveal something about the entries
             matrix.sum_duplicates()
     rows, columns = matrix.nonzero()
     return _simple(rows, columns, matrix.shape[0])
 
 
 def _pairs(graph: Any) -> tuple[Any, Any]:
-    """Return the ends of a networkx graph's edges; attributes are not looked at."""
+    """Return the two ends of each edge of a networkx graph; attributes are ignored."""
     place = {node: index for index, node in enumerate(graph)}
     ends = np.fromiter(map(place.__getitem__, chain.from_iterable(graph.edges())), dtype=np.intp)
     return ends[::2], ends[1::2]
 
 
 def _simple(rows: Any, columns: Any, n: int) -> Any:
-    """Join the nodes of each pair, without loops and repetitions."""
+    """Return the adjacency matrix of pairs of nodes, without loops and repetitions."""
     if n < 2:
         raise ArgumentError.must("graph", "have at least two nodes", got=str(n))
     between = rows != columns
     ends = np.concatenate([rows[between], columns[between]])
     others = np.concatenate([columns[between], rows[between]])
     matrix = sparse.coo_array((np.ones(ends.size), (ends, others)), shape=(n, n)).tocsr()
-    matrix.data[:] = 1.0  # an edge counts once, on however many sides it was given
+    matrix.data[:] = 1.0  # an edge that was given on both sides counts once
     return matrix
 
 
-def _kind(graph: Any) -> str:
+def _type_of(graph: Any) -> str:
     return type(graph).__name__ + (f" of {graph.dtype}" if hasattr(graph, "dtype") else "")
 
 
@@ -201,13 +245,13 @@ def _node_count(adjacency: Any, connected: bool) -> int:
         raise ArgumentError.must(
             "graph",
             "have at least three nodes with connected=True",
-            got="2: only one graph on two nodes is connected, so there is nothing to ask",
+            got="2 nodes, on which only one graph is connected",
         )
     return n
 
 
 def _index(graph: Any, node: Any, n: int) -> int:
-    """Return the row of a node; nodes are public, so the error names it."""
+    """Return the row of a node; nodes are public, so errors show them."""
     is_matrix = sparse.issparse(graph) or isinstance(graph, np.ndarray)
     if is_matrix:
         is_row = isinstance(node, int | np.integer) and not isinstance(node, bool)
@@ -222,7 +266,7 @@ def _index(graph: Any, node: Any, n: int) -> int:
 
 
 def _most_edges(n: int, edges: object) -> int:
-    """Return how many edges neighbours can differ in: no more than there are pairs of nodes."""
+    """Return how many edges neighbours can differ in, at most the number of pairs of nodes."""
     try:
         count = 0 if isinstance(edges, bool | np.bool_) else operator.index(edges)  # type: ignore[arg-type]
     except TypeError:

@@ -1,8 +1,8 @@
-"""Lanczos' recurrence on a graph's Laplacian L, with a bound on its roundings.
+"""Lanczos' recurrence on a graph's Laplacian L, with a bound on its rounding errors.
 
 From a start q₁ of norm 1 and mean 0, β_j·q_{j+1} = L·q_j - α_j·q_j - β_{j-1}·q_{j-1} - (its mean).
-The numbers α and β fill a tridiagonal matrix T, whose least eigenvalue tends to λ₂, the least one
-of L on vectors of mean 0. No basis is kept.
+The numbers α and β are the entries of a tridiagonal matrix T, whose least eigenvalue tends to λ₂,
+the least eigenvalue of L on vectors of mean 0. The basis q is not stored.
 
 Proof: docs/proofs/graph.md, item 8.
 """
@@ -18,22 +18,22 @@ from scipy.linalg import LinAlgError, eigh_tridiagonal
 from inbounds._types import Floats
 
 HALF_ULP = 2.0**-53
-_PIECE = 64  # entries of a row that are added up at once, at least
+_PIECE = 64  # the least number of entries of a row that are added up at once
 
 
 class Laplacian:
     """The map x ↦ Lx in doubles, for a symmetric 0-1 matrix in CSR form without empty rows.
 
-    Long rows are added up in pieces: d numbers are summed with about 2√d roundings, not d.
+    Long rows are added up in pieces, so that a sum of d numbers has about 2√d roundings, not d.
 
     Attributes
     ----------
     size
-        How many nodes there are.
+        The number of nodes.
     norm
-        At least the largest eigenvalue.
+        An upper bound on the largest eigenvalue.
     least_degree_bound
-        At least λ₂, which is at most n/(n-1) times the least degree (Fiedler 1973).
+        An upper bound on λ₂: n/(n-1) times the least degree (Fiedler 1973).
 
     Examples
     --------
@@ -63,18 +63,18 @@ class Laplacian:
         self.least_degree_bound = float(counts.min()) * self.size / (self.size - 1) * (1 + 1e-15)
 
     def __call__(self, x: Floats) -> Floats:
-        """Return Lx; the diagonal is kept apart, or a hub's would swamp what is added to it."""
+        """Return Lx; the diagonal comes last, since that of a hub would absorb small summands."""
         sums = self._rows @ x
         if sums.size > self.size:
             sums = np.add.reduceat(sums, self._first)
         return np.asarray(self._degrees * x - sums)
 
     def step_error(self, largest: float) -> float:
-        """Bound the norm of a step's roundings, where no α and β is more than `largest`."""
+        """Return a bound on the norm of a step's rounding errors, if |α| and β are <= `largest`."""
         return 2 * HALF_ULP * (self._error + 10 * largest)
 
     def quotient_bound(self, x: Floats) -> float:
-        """Return an upper bound on λ₂: the Rayleigh quotient of any vector, rounded up."""
+        """Return an upper bound on λ₂: the Rayleigh quotient of a vector, rounded up."""
         norm = math.sqrt(_dot(x, x))
         if not 0 < norm < math.inf:
             return math.inf
@@ -86,7 +86,7 @@ class Laplacian:
 
 
 def started(draw: np.random.Generator, n: int) -> tuple[Floats, float]:
-    """Return a normal vector of mean 0 over its norm, and the norm."""
+    """Return a normal vector of mean 0, divided by its norm, and the norm."""
     x = draw.standard_normal(n)
     x -= x.mean()
     size = math.sqrt(_dot(x, x))
@@ -94,7 +94,7 @@ def started(draw: np.random.Generator, n: int) -> tuple[Floats, float]:
 
 
 def recurrence(laplacian: Laplacian, start: Floats) -> Iterator[tuple[float, float, Floats]]:
-    """Yield α_j, β_j and q_j, without end unless a vector vanishes.
+    """Yield α_j, β_j and q_j for j = 1, 2, …, until a vector vanishes.
 
     Examples
     --------
@@ -118,9 +118,9 @@ def recurrence(laplacian: Laplacian, start: Floats) -> Iterator[tuple[float, flo
 
 
 def least_ritz_pair(alphas: Sequence[float], betas: Sequence[float]) -> tuple[float, Floats, float]:
-    """Return T's least eigenvalue, its vector, and how far an eigenvalue of L may be from it.
+    """Return the least eigenvalue of T, its vector, and its distance to an eigenvalue of L.
 
-    Nothing is proved by these numbers, so they may be anything where the method fails.
+    No proof depends on these numbers, so they may be infinite if the method fails.
     """
     try:
         (value,), vectors = eigh_tridiagonal(
@@ -136,5 +136,5 @@ def least_ritz_pair(alphas: Sequence[float], betas: Sequence[float]) -> tuple[fl
 
 
 def _dot(x: Floats, y: Floats) -> float:
-    """Multiply without BLAS, whose threads change the last bits and stall on a busy machine."""
+    """Return x·y without BLAS, whose threads change the last bits and stall on a busy machine."""
     return float(np.einsum("i,i", x, y))

@@ -1,4 +1,4 @@
-"""A question with everything a mechanism needs to answer it."""
+"""A question about data, with everything that a mechanism needs."""
 
 from __future__ import annotations
 
@@ -21,23 +21,41 @@ ValueT_co = TypeVar("ValueT_co", bound=float | Floats, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Query(HasHtml, Generic[ValueT_co]):
-    """The true answer to a question, the box it lives in, and what a neighbour may change.
+    """The true answer to a question, the box that contains it, and what a neighbour may change.
 
     Parameters
     ----------
     name
-        What is asked; one name per coordinate after `stack`.
+        The name of the question; after `stack`, one name per coordinate.
     value
-        The true answer. It is **private**: give it to a mechanism and to nobody else. Neither
-        `repr` nor any error shows it. A number that is no double (a long integer, a decimal) is
-        kept exactly.
+        The true answer. It is **private**: pass it to a mechanism only. Neither `repr` nor any
+        error shows it. A number that a double cannot represent exactly, such as a long integer, is
+        not rounded.
     box
-        Where answers live. It must follow from public knowledge, never from the data.
+        The range of answers. It must follow from public knowledge, never from the data.
     sensitivity
-        How far the answers of two neighbours may be apart: a number (an l2 norm) or `L2`, `L1`,
+        How much the answers of two neighbours may differ: a number (an l2 norm) or `L2`, `L1`,
         `LInf`, `PerCoordinate` and their intersections.
     unit
-        What a neighbour is, if it is stated: pass it on to ``Ledger.release`` or ``m.loss``.
+        What a neighbour is, or None. Pass it to ``Ledger.release`` or ``m.loss``.
+
+    Raises
+    ------
+    ArgumentError
+        If `value` is not finite, or `value` or `sensitivity` does not fit the coordinates of `box`.
+    ArgumentTypeError
+        If an argument is of a wrong type.
+
+    See Also
+    --------
+    stack : several queries as one joint release.
+    inbounds.queries.graph : queries on graphs.
+
+    Notes
+    -----
+    For a question f and neighbouring data D and D', the query states that f(D) is in `box` and that
+    f(D) − f(D') is in the set of differences that `sensitivity` describes. Both are promises of the
+    caller: privacy depends on the second.
 
     Examples
     --------
@@ -91,10 +109,10 @@ class Query(HasHtml, Generic[ValueT_co]):
             raise ArgumentError.must(
                 "value", "have one entry per coordinate of the box", got=f"shape {checked.shape}"
             )
-        kept = _check.frozen(checked) if checked.ndim else checked.item()
-        changes = as_sensitivity(sensitivity)
-        changes.limits(box.dimension)  # refuses a wrong number of coordinates
-        fields = {"name": name, "value": kept, "box": box, "sensitivity": changes}
+        answer = _check.frozen(checked) if checked.ndim else checked.item()
+        differences = as_sensitivity(sensitivity)
+        differences.limits(box.dimension)  # refuses a wrong number of coordinates
+        fields = {"name": name, "value": answer, "box": box, "sensitivity": differences}
         fields["unit"] = check_unit(unit)
         for field, content in fields.items():
             object.__setattr__(self, field, content)
@@ -111,12 +129,31 @@ class Query(HasHtml, Generic[ValueT_co]):
 
 
 def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
-    """Return one query whose coordinates are all of these, for one joint release.
+    """Return one query with the coordinates of several queries, for one joint release.
 
-    All of them must ask the same data and speak of the same neighbours: for graphs, pass the same
-    `edges` to each. Different units are refused; a query that states none is taken to speak of the
-    unit that others state. Each coordinate keeps its own bound. That allows every combination of
-    changes, also ones that no neighbour can make at once, so it is on the private side.
+    Parameters
+    ----------
+    queries
+        Queries about the same data and the same neighbours: for graphs, pass the same `edges` to
+        each. A query without a unit is assumed to have the unit that the others state.
+
+    Returns
+    -------
+    Query
+        Its box is the product of the boxes, and its sensitivity is `PerCoordinate`.
+
+    Raises
+    ------
+    ArgumentError
+        If there are no queries, or they state different units.
+    ArgumentTypeError
+        If one of them is not a `Query`.
+
+    Notes
+    -----
+    The bound of coordinate i is the largest |fᵢ(D) − fᵢ(D')| that its own query allows. The joint
+    sensitivity thus allows every combination of changes, including combinations that no neighbour
+    can make, so it errs on the private side.
 
     Examples
     --------
@@ -146,6 +183,6 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
 
 
 def _bounds(query: Query[float | Floats]) -> Floats:
-    """How far each coordinate may move; a coordinate is never above the norm of all of them."""
+    """Return the largest change of each coordinate, which is at most the norm of all changes."""
     limits = query.sensitivity.limits(query.box.dimension)
     return np.minimum(limits.caps, limits.radius)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
@@ -138,7 +138,7 @@ def blocks(
         for start in range(0, checked.size, _BLOCK):
             block = checked[start : start + _BLOCK]
             if block.min() < bounds[0] or block.max() > bounds[1]:
-                ends = f"{short(bounds[0])} and {short(bounds[1])}"
+                ends = f"{format_numbers(bounds[0])} and {format_numbers(bounds[1])}"
                 raise ArgumentError.must("outputs", f"lie in the mechanism's box, between {ends}")
             yield block, None if times is None else times[start : start + _BLOCK]
     if seen < 1:

@@ -14,7 +14,7 @@ from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.distribution import like
+from inbounds.mechanisms.distribution import scalar_or_array
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.mean import Readings
 from inbounds.recovery.overview import deconvolution_table
@@ -94,7 +94,7 @@ class Deconvolution(Printed):
     def cdf(self, x: Numbers) -> Floats: ...
     def cdf(self, x: Any) -> Any:
         """Return the fraction of true values that are at most `x`."""
-        return like(self._stairs.upto(_check.public_values(x=x)))
+        return scalar_or_array(self._stairs.upto(_check.public_values(x=x)))
 
     @overload
     def quantile(self, q: Number) -> float: ...
@@ -102,7 +102,7 @@ class Deconvolution(Printed):
     def quantile(self, q: Numbers) -> Floats: ...
     def quantile(self, q: Any) -> Any:
         """Return the value that a fraction `q` of the true values does not exceed."""
-        return like(self._stairs.quantile(_levels(q)))
+        return scalar_or_array(self._stairs.quantile(_levels(q)))
 
     def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
         """Return the fractions of the true values in `bins`, and the edges of the bins.

@@ -215,11 +215,11 @@ ROW, ADDED, PERSON = Unit("replace"), Unit("add-remove"), Unit("replace", "perso
 
 
 def test_losses_of_different_units_are_not_added() -> None:
-    with pytest.raises(ArgumentError, match=r"^releases must speak of one unit") as caught:
+    with pytest.raises(ArgumentError, match=r"^releases must be about one unit") as caught:
         compose([PURE.about(ROW), PURE.about(ADDED)])
     assert "'add or remove one row' and 'replace one row'" in str(caught.value)
     assert "unit=" in (caught.value.hint or "")
-    with pytest.raises(ArgumentError, match=r"^unit must speak of the person"):
+    with pytest.raises(ArgumentError, match=r"^unit must be of one person"):
         compose([PURE.about(ROW)], unit=PERSON)
     with pytest.raises(ArgumentError, match=r"^unit must be of 'add-remove'"):
         compose([PURE.about(ROW)], unit=ADDED)

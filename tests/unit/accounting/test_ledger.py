@@ -590,7 +590,7 @@ def test_the_first_charge_that_states_a_unit_decides_for_a_dataset_without_one(
     assert ledger.budget("survey").unit == Ledger(path).budget("survey").unit == ROW
     waiting.release(TENTH, SECRET, dataset="survey", unit=ADDED)
     assert waiting.records("survey")[-1]["epsilon"] == pytest.approx(0.2)
-    with pytest.raises(ArgumentError, match=r"^unit must speak of the row"):
+    with pytest.raises(ArgumentError, match=r"^unit must be of one row"):
         waiting.spend("survey", epsilon=0.1, unit=PERSON)
     ledger.open("survey", epsilon=3.0, unit=ROW, exist_ok=True)
     with pytest.raises(LedgerError, match="open already"):

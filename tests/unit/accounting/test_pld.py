@@ -6,7 +6,8 @@ import pytest
 
 from inbounds.accounting import pld
 from inbounds.calibration.approximate import gaussian_delta
-from inbounds.loss import PrivacyLoss, response_delta
+from inbounds.loss import PrivacyLoss
+from inbounds.profile import response_delta
 
 
 def responses(epsilon: float, times: int, at: float, *, then: float = 0.0) -> mpmath.mpf:

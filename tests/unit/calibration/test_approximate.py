@@ -17,7 +17,7 @@ from inbounds.calibration.approximate import (
 from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.errors import ArgumentError
 from inbounds.numerics import divergence
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 ONE = np.ones(1)
 

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from inbounds import L1, L2, PerCoordinate
 from inbounds.calibration.clamped import interval_delta, interval_sigma, pure_epsilon
 from inbounds.calibration.gaussian import gaussian_delta
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-3, 0.3, 1.0, 3.0, 12.0]  # in units of sigma

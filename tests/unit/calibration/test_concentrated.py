@@ -13,7 +13,8 @@ from inbounds.calibration.concentrated import (
     sigma_for_rho,
 )
 from inbounds.calibration.exact import pure_loss
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 ONE = np.ones(1)
 

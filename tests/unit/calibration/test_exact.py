@@ -10,7 +10,8 @@ from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.calibration import exact
 from inbounds.calibration.exact import interval_sigma, pure_loss, smallest_sigma, split_by_width
 from inbounds.calibration.waterfill import WorstChange, worst_change
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 EXAMPLE = np.array([10.0, 8.0])
 EPSILONS = [0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]

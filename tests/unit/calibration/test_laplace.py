@@ -10,7 +10,8 @@ from mpmath import mp, mpf
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.calibration import laplace
 from inbounds.calibration.laplace import as_l1, losses, pure_loss, slopes, smallest_scale
-from inbounds.sensitivity import Reach, Sensitivity
+from inbounds.reach import Reach
+from inbounds.sensitivity import Sensitivity
 
 DIGITS = 50
 WIDTHS = [1e-9, 1e-4, 0.3, 1.0, 5.0, 40.0, 1e3, 1e7]  # in units of the scale

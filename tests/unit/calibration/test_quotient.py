@@ -9,7 +9,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.calibration.quotient import largest_l1, largest_l2
-from inbounds.sensitivity import Reach
+from inbounds.reach import Reach
 
 KINDS: list[Any] = [None, 1, 2]
 

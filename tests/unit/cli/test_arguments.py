@@ -68,10 +68,10 @@ def test_several_sensitivities_under_a_norm_are_refused(norm):
     [
         (
             (None, None, None),
-            "--epsilon or --rho must be given, one of the two, got neither. "
-            "Hint: write --epsilon 1, say.",
+            "--epsilon or --rho must be given, but not both, got neither. "
+            "Hint: for example --epsilon 1.",
         ),
-        ((1.0, None, 1.0), "--epsilon or --rho must be given, one of the two, got both."),
+        ((1.0, None, 1.0), "--epsilon or --rho must be given, but not both, got both."),
         ((None, 1e-6, 1.0), "--delta must be 0 beside rho, got delta=1e-06."),
     ],
 )

@@ -59,12 +59,12 @@ def test_people_and_rho_are_heeded():
     [
         (
             [],
-            "--epsilon or --rho must be given, one of the two, got neither. "
-            "Hint: write --epsilon 1, say.",
+            "--epsilon or --rho must be given, but not both, got neither. "
+            "Hint: for example --epsilon 1.",
         ),
         (
             ["--epsilon", "1", "--rho", "1"],
-            "--epsilon or --rho must be given, one of the two, got both.",
+            "--epsilon or --rho must be given, but not both, got both.",
         ),
         (
             ["--epsilon", "1", "--people", "0"],

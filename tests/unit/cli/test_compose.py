@@ -127,8 +127,8 @@ def test_what_cannot_be_drawn_is_refused(release, tmp_path):
         ("epsilon=one", "epsilon must be a number, got 'one'"),
         ("epsilon=-1", "epsilon= must be"),
         ("epsilon=0 delta=0", "epsilon= must be positive"),
-        ("epsilon=1 rho=1", "epsilon= or rho= must be given, one of the two, got both"),
-        ("times=3", "epsilon= or rho= must be given, one of the two, got neither"),
+        ("epsilon=1 rho=1", "epsilon= or rho= must be given, but not both, got both"),
+        ("times=3", "epsilon= or rho= must be given, but not both, got neither"),
         ("epsilon=1 times=0", "times must be a whole number"),
         ("epsilon=1 times=1.5", "times must be a whole number"),
         ("epsilon=1 times=" + "9" * 20, "a whole number from 1 to 999999999999999, got"),
@@ -149,7 +149,7 @@ def test_what_cannot_be_drawn_is_refused(release, tmp_path):
             "epsilon=1 bounds=0:1 sensitivity=1 mechanism=clamped-gaussian",
             "--release: delta= must be given with the mechanism clamped-gaussian.",
         ),
-        ("", "epsilon= or rho= must be given, one of the two, got neither"),
+        ("", "epsilon= or rho= must be given, but not both, got neither"),
     ],
 )
 def test_a_release_that_cannot_be_read_is_named(text, says):

@@ -187,5 +187,5 @@ def test_a_dataset_has_a_unit_that_charges_are_converted_to(path: Path) -> None:
     assert "converted from" in " ".join(ledger(path, "history", "rows").stdout.split())
     result = ledger(path, "spend", "rows", "--epsilon", "0.1", "--unit", "replace:person")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: --unit must speak of the row to be converted to")
+    assert result.stderr.startswith("Error: --unit must be of one row to be converted to")
     assert len(Ledger(path).records("rows")) == 1

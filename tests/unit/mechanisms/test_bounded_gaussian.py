@@ -34,7 +34,7 @@ OF_X_AND_VALUES = ["pdf", "cdf", "quantile"]
 
 
 def truth(mechanism: BoundedGaussian, value: float) -> Any:
-    """The law of one answer, by another library."""
+    """The distribution of one output, by another library."""
     lower, upper, sigma = mechanism.domain.lower, mechanism.domain.upper, mechanism.sigma
     return stats.truncnorm((lower - value) / sigma, (upper - value) / sigma, value, sigma)
 
@@ -174,7 +174,7 @@ def test_an_unknown_choice_is_refused_with_the_choices(name: str, bad: Any) -> N
         (Box(0, [1e-170, 2e-170]), L2(1e-171), 1.0),
     ],
 )
-def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
+def test_what_doubles_cannot_express_is_released_or_refused_but_never_crashes(
     box: Box, sensitivity: L2, epsilon: float
 ) -> None:
     mechanism = None
@@ -312,9 +312,9 @@ def test_repr_is_what_a_person_would_write(name: str, text: str) -> None:
 @pytest.mark.parametrize("method", [*OF_VALUES, "denoise", *OF_X_AND_VALUES, "interval"])
 @pytest.mark.parametrize("values", [4, 4.0, np.float32(4), np.int8(4), np.array(4.0), np.array(4)])
 def test_a_number_gives_a_number(method: str, values: Any) -> None:
-    answer = call(INTERVAL, method, values)
-    for one in answer if method == "interval" else [answer]:
-        assert type(one) is float
+    result = call(INTERVAL, method, values)
+    for part in result if method == "interval" else [result]:
+        assert type(part) is float
 
 
 @pytest.mark.parametrize("method", [*OF_VALUES, "denoise", *OF_X_AND_VALUES, "interval"])
@@ -322,16 +322,16 @@ def test_a_number_gives_a_number(method: str, values: Any) -> None:
 def test_on_an_interval_an_array_gives_an_array_of_its_shape(
     method: str, shape: tuple[int, ...]
 ) -> None:
-    answer = call(INTERVAL, method, np.full(shape, 4.0))
-    for one in answer if method == "interval" else [answer]:
-        assert isinstance(one, np.ndarray)
-        assert one.shape == shape
-        assert one.dtype == np.float64
+    result = call(INTERVAL, method, np.full(shape, 4.0))
+    for part in result if method == "interval" else [result]:
+        assert isinstance(part, np.ndarray)
+        assert part.shape == shape
+        assert part.dtype == np.float64
 
 
 @pytest.mark.parametrize("method", [*OF_VALUES, "denoise", *OF_X_AND_VALUES])
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
-def test_on_an_interval_no_values_give_no_answers(method: str, shape: tuple[int, ...]) -> None:
+def test_on_an_interval_no_values_give_no_outputs(method: str, shape: tuple[int, ...]) -> None:
     assert call(INTERVAL, method, np.zeros(shape)).shape == shape
     assert call(INTERVAL, method, np.zeros(shape).tolist()).size == 0
 
@@ -339,17 +339,17 @@ def test_on_an_interval_no_values_give_no_answers(method: str, shape: tuple[int,
 @pytest.mark.parametrize("method", [*OF_VALUES, "denoise", *OF_X_AND_VALUES])
 @pytest.mark.parametrize("shape", [(2,), (1, 2), (5, 2), (2, 3, 2)])
 @pytest.mark.parametrize("mechanism", [PLANE, MIXED])
-def test_on_a_box_the_last_axis_is_one_answer(
+def test_on_a_box_the_last_axis_is_one_output(
     mechanism: BoundedGaussian, method: str, shape: tuple[int, ...]
 ) -> None:
-    answer = call(mechanism, method, np.full(shape, 4.0))
-    assert isinstance(answer, np.ndarray)
-    assert answer.shape == shape
+    output = call(mechanism, method, np.full(shape, 4.0))
+    assert isinstance(output, np.ndarray)
+    assert output.shape == shape
 
 
 @pytest.mark.parametrize("method", [*OF_VALUES, "denoise", *OF_X_AND_VALUES])
 @pytest.mark.parametrize("shape", [(0, 2), (0, 3, 2), (3, 0, 2)])
-def test_on_a_box_no_values_give_no_answers(method: str, shape: tuple[int, ...]) -> None:
+def test_on_a_box_no_values_give_no_outputs(method: str, shape: tuple[int, ...]) -> None:
     assert call(PLANE, method, np.zeros(shape)).shape == shape
 
 
@@ -362,9 +362,9 @@ def test_on_a_box_a_wrong_last_axis_is_refused_by_name(method: str, values: Any)
 
 
 def test_a_list_is_as_good_as_an_array() -> None:
-    answers = INTERVAL.release([1, 2.5, 3])
-    assert isinstance(answers, np.ndarray)
-    assert answers.shape == (3,)
+    outputs = INTERVAL.release([1, 2.5, 3])
+    assert isinstance(outputs, np.ndarray)
+    assert outputs.shape == (3,)
     assert INTERVAL.mean([[1, 2], [3, 4]]).shape == (2, 2)
 
 
@@ -385,12 +385,12 @@ def test_inputs_in_any_layout_are_read_and_left_alone(method: str) -> None:
     for view in views:
         before = view.copy()
         view.flags.writeable = False
-        answer = call(INTERVAL, method, view)
-        assert answer.shape == view.shape
+        output = call(INTERVAL, method, view)
+        assert output.shape == view.shape
         assert (view == before).all()
-        assert not np.shares_memory(answer, base)
+        assert not np.shares_memory(output, base)
         if method != "release":
-            assert (answer == call(INTERVAL, method, before)).all()
+            assert (output == call(INTERVAL, method, before)).all()
 
 
 # Private values
@@ -441,7 +441,7 @@ def test_one_value_that_is_not_finite_spoils_the_release(bad: float, size: tuple
             INTERVAL.release(given)
 
 
-def test_a_value_beyond_doubles_is_answered_as_the_bound() -> None:
+def test_a_value_beyond_doubles_is_released_as_the_bound() -> None:
     wide = np.finfo(np.longdouble).maxexp > 5000
     huge = np.longdouble(2) ** 5000 if wide else 2**5000
     assert INTERVAL.mean(huge) == INTERVAL.mean(10.0)
@@ -451,7 +451,7 @@ def test_a_value_beyond_doubles_is_answered_as_the_bound() -> None:
 
 
 @pytest.mark.parametrize("outside", [-1e300, -1.0, -1e-300, 10.0 + 1e-12, 11.0, 1e300])
-def test_a_value_outside_is_answered_as_the_nearest_bound(outside: float) -> None:
+def test_a_value_outside_is_released_as_the_nearest_bound(outside: float) -> None:
     bound = 0.0 if outside < 5 else 10.0
     for seed in range(5):
         first, second = (
@@ -474,30 +474,30 @@ def test_coordinates_outside_a_box_are_moved_one_by_one() -> None:
 
 
 @each
-def test_answers_stay_in_the_box(mechanism: BoundedGaussian) -> None:
+def test_outputs_stay_in_the_box(mechanism: BoundedGaussian) -> None:
     box = mechanism.domain
     for place in (box.lower, box.upper, (np.asarray(box.lower) + box.upper) / 2):
         rows = np.tile(place, (20, 1)) if not box.is_interval else np.full(20, place)
-        answers = mechanism.release(rows)
-        assert (answers >= box.lower).all()
-        assert (answers <= box.upper).all()
+        outputs = mechanism.release(rows)
+        assert (outputs >= box.lower).all()
+        assert (outputs <= box.upper).all()
 
 
-def test_the_same_seed_gives_the_same_answers_and_another_seed_others() -> None:
+def test_the_same_seed_gives_the_same_outputs_and_another_seed_others() -> None:
     values = np.linspace(0, 10, 20)
     first, again, other = (INTERVAL.release(values, entropy=SeededEntropy(s)) for s in (7, 7, 8))
     assert (first == again).all()
     assert (first != other).all()
 
 
-def test_the_operating_system_gives_new_answers_every_time() -> None:
-    """An answer has millions of possible values: 20 answers all alike would be a wonder."""
+def test_the_operating_system_gives_new_outputs_every_time() -> None:
+    """An output has millions of possible values: 20 outputs all alike would be a wonder."""
     values = np.full(20, 5.0)
     assert (INTERVAL.release(values) != INTERVAL.release(values)).any()
     assert len(set(INTERVAL.release(values).tolist())) > 10
 
 
-def test_a_copy_does_not_repeat_the_answers_of_the_original() -> None:
+def test_a_copy_does_not_repeat_the_outputs_of_the_original() -> None:
     twin = pickle.loads(pickle.dumps(INTERVAL))
     assert (twin.release(np.full(9, 5.0)) != INTERVAL.release(np.full(9, 5.0))).any()
 
@@ -510,27 +510,27 @@ def test_every_element_gets_noise_of_its_own() -> None:
 
 
 def test_a_whole_step_gives_integers() -> None:
-    answer = COUNTS.release(41.3)
-    assert type(answer) is int
-    answers = COUNTS.release([1.0, 41.3, 200.0])
-    assert answers.dtype == np.int64
+    output = COUNTS.release(41.3)
+    assert type(output) is int
+    outputs = COUNTS.release([1.0, 41.3, 200.0])
+    assert outputs.dtype == np.int64
     assert COUNTS.release([]).dtype == np.int64
 
 
 def test_a_step_gives_multiples_counted_from_the_lower_bound() -> None:
     mechanism = BoundedGaussian(Box(-1, 1, step=0.25), 2, 1.0)
-    answers = mechanism.release(np.zeros(100))
-    assert answers.dtype == np.float64
-    assert set(answers.tolist()) <= {k / 4 for k in range(-4, 5)}
-    assert len(set(answers.tolist())) > 3
+    outputs = mechanism.release(np.zeros(100))
+    assert outputs.dtype == np.float64
+    assert set(outputs.tolist()) <= {k / 4 for k in range(-4, 5)}
+    assert len(set(outputs.tolist())) > 3
 
 
 def test_coordinates_may_have_steps_of_their_own() -> None:
     mechanism = BoundedGaussian(Box([0, 0.5], [10, 9.5], step=[1, None]), 3, 4.0)
-    answers = mechanism.release(np.full((40, 2), 5.0))
-    assert answers.dtype == np.float64
-    assert (answers[:, 0] == np.round(answers[:, 0])).all()
-    assert (answers[:, 1] != np.round(answers[:, 1])).any()
+    outputs = mechanism.release(np.full((40, 2), 5.0))
+    assert outputs.dtype == np.float64
+    assert (outputs[:, 0] == np.round(outputs[:, 0])).all()
+    assert (outputs[:, 1] != np.round(outputs[:, 1])).any()
     whole = BoundedGaussian(Box([0, 1], [10, 9], step=1), 3, 4.0)
     assert whole.release([5.0, 5.0]).dtype == np.int64
 
@@ -545,24 +545,24 @@ DRAWS = 20_000
         (BoundedGaussian(Box(-5, -4), 0.5, 0.4), -5.0),
     ],
 )
-def test_answers_have_the_mean_and_variance_promised_and_not_those_of_another_sigma(
+def test_outputs_have_the_mean_and_variance_promised_and_not_those_of_another_sigma(
     mechanism: BoundedGaussian, value: float
 ) -> None:
     """5.5 standard errors each way: a false alarm once in 2.6e7 for each of the two figures.
 
     Noise of another scale, 20 % less or more, must be told from the promised one.
     """
-    answers = mechanism.release(np.full(DRAWS, value), entropy=SeededEntropy(11))
+    outputs = mechanism.release(np.full(DRAWS, value), entropy=SeededEntropy(11))
 
     def looks_right(supposed: BoundedGaussian) -> bool:
-        law = truth(supposed, value)
+        distribution = truth(supposed, value)
         mean, variance = supposed.mean(value), supposed.variance(value)
-        fourth = law.expect(lambda x: (x - mean) ** 4)
+        fourth = distribution.expect(lambda x: (x - mean) ** 4)
         mean_error = math.sqrt(variance / DRAWS)
         variance_error = math.sqrt((fourth - variance**2) / DRAWS)
-        squares = ((answers - mean) ** 2).mean()
+        squares = ((outputs - mean) ** 2).mean()
         return (
-            abs(answers.mean() - mean) < 5.5 * mean_error
+            abs(outputs.mean() - mean) < 5.5 * mean_error
             and abs(squares - variance) < 5.5 * variance_error
         )
 
@@ -571,7 +571,7 @@ def test_answers_have_the_mean_and_variance_promised_and_not_those_of_another_si
         assert not looks_right(dataclasses.replace(mechanism, sigma=factor * mechanism.sigma))
 
 
-# Moments and law
+# Moments and distribution
 
 
 VALUES = [0.0, 0.01, 3.0, 5.0, 9.5, 10.0]
@@ -581,9 +581,9 @@ VALUES = [0.0, 0.01, 3.0, 5.0, 9.5, 10.0]
 @pytest.mark.parametrize("sigma", [0.3, 2.0, 40.0])
 def test_moments_are_those_of_the_truncated_normal_law(value: float, sigma: float) -> None:
     mechanism = BoundedGaussian(Box(0, 10), 1.0, sigma)
-    law = truth(mechanism, value)
-    mean = law.expect(lambda x: x)
-    square = law.expect(lambda x: (x - value) ** 2)
+    distribution = truth(mechanism, value)
+    mean = distribution.expect(lambda x: x)
+    square = distribution.expect(lambda x: (x - value) ** 2)
     assert mechanism.mean(value) == pytest.approx(mean, rel=1e-7, abs=0)
     assert mechanism.bias(value) == pytest.approx(mean - value, rel=1e-6, abs=1e-7)
     assert mechanism.mse(value) == pytest.approx(square, rel=1e-6, abs=0)
@@ -619,11 +619,11 @@ def test_each_coordinate_of_a_box_has_the_law_of_its_interval() -> None:
 @pytest.mark.parametrize("value", VALUES)
 def test_pdf_cdf_and_quantile_are_those_of_the_truncated_normal_law(value: float) -> None:
     x = np.linspace(-1, 11, 25)
-    law = truth(INTERVAL, value)
-    np.testing.assert_allclose(INTERVAL.pdf(x, value), law.pdf(x), rtol=1e-12, atol=1e-300)
-    np.testing.assert_allclose(INTERVAL.cdf(x, value), law.cdf(x), rtol=1e-9, atol=1e-15)
+    distribution = truth(INTERVAL, value)
+    np.testing.assert_allclose(INTERVAL.pdf(x, value), distribution.pdf(x), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(INTERVAL.cdf(x, value), distribution.cdf(x), rtol=1e-9, atol=1e-15)
     q = np.linspace(0.001, 0.999, 25)
-    np.testing.assert_allclose(INTERVAL.quantile(q, value), law.ppf(q), rtol=1e-8)
+    np.testing.assert_allclose(INTERVAL.quantile(q, value), distribution.ppf(q), rtol=1e-8)
 
 
 @each
@@ -706,8 +706,8 @@ def test_an_interval_holds_its_probability_in_the_middle(level: float) -> None:
 # Denoising
 
 
-def test_the_denoised_answer_is_the_posterior_mean() -> None:
-    """Against the definition: values on a fine grid, weighted by the density of the answer."""
+def test_the_denoised_output_is_the_posterior_mean() -> None:
+    """Against the definition: values on a fine grid, weighted by the density of the output."""
     grid = (np.arange(20_000) + 0.5) / 2000
     for x in (0.0, 0.7, 5.0, 9.99, 10.0):
         weights = INTERVAL.pdf(x, grid)
@@ -718,21 +718,21 @@ def test_the_denoised_answer_is_the_posterior_mean() -> None:
 def test_denoising_lowers_the_mean_squared_error_at_high_noise() -> None:
     noisy = BoundedGaussian(Box(0, 1), 1.0, 1.0)
     values = np.linspace(0, 1, 2000)
-    answers = noisy.release(values, entropy=SeededEntropy(2))
-    raw, better = ((guess - values) ** 2 for guess in (answers, noisy.denoise(answers)))
+    outputs = noisy.release(values, entropy=SeededEntropy(2))
+    raw, better = ((guess - values) ** 2 for guess in (outputs, noisy.denoise(outputs)))
     assert better.mean() < 0.7 * raw.mean()
 
 
-def test_an_answer_from_outside_is_denoised_as_the_bound() -> None:
+def test_an_output_from_outside_is_denoised_as_the_bound() -> None:
     assert INTERVAL.denoise(-3.0) == INTERVAL.denoise(0.0) == INTERVAL.denoise(-math.inf)
     assert INTERVAL.denoise(1e300) == INTERVAL.denoise(10.0)
 
 
 @each
-def test_denoised_answers_stay_in_the_box(mechanism: BoundedGaussian) -> None:
+def test_denoised_outputs_stay_in_the_box(mechanism: BoundedGaussian) -> None:
     box = mechanism.domain
-    answers = mechanism.denoise(np.linspace(box.lower, box.upper, 5))
-    assert ((answers >= box.lower) & (answers <= box.upper)).all()
+    outputs = mechanism.denoise(np.linspace(box.lower, box.upper, 5))
+    assert ((outputs >= box.lower) & (outputs <= box.upper)).all()
 
 
 @pytest.mark.parametrize("bad", [math.nan, [1.0, math.nan], "1", None])
@@ -749,8 +749,8 @@ def test_an_offset_box_behaves_as_the_box_at_zero(offset: float) -> None:
     assert moved.epsilon == plain.epsilon
     np.testing.assert_allclose(moved.mean(values + offset) - offset, plain.mean(values), atol=1e-6)
     np.testing.assert_allclose(moved.variance(values + offset), plain.variance(values), rtol=1e-9)
-    answers = moved.release(values + offset)
-    assert ((answers >= offset) & (answers <= offset + 8)).all()
+    outputs = moved.release(values + offset)
+    assert ((outputs >= offset) & (outputs <= offset + 8)).all()
 
 
 def test_reflecting_the_box_reflects_the_law() -> None:

@@ -44,19 +44,19 @@ def true_epsilon(width: Any, change: Any, scale: Any) -> mpf:
 def test_the_scale_agrees_with_another_library(
     lower: float, upper: float, change: float, epsilon: float, scale: float
 ) -> None:
-    found = BoundedLaplace.calibrated(Box(lower, upper), change, epsilon=epsilon)
-    assert found.scale == pytest.approx(scale, rel=1e-9, abs=0)
+    mechanism = BoundedLaplace.calibrated(Box(lower, upper), change, epsilon=epsilon)
+    assert mechanism.scale == pytest.approx(scale, rel=1e-9, abs=0)
 
 
-@pytest.mark.parametrize("share", [1e-9, 1e-3, 0.1, 0.5, 0.999, 1.0])
+@pytest.mark.parametrize("fraction", [1e-9, 1e-3, 0.1, 0.5, 0.999, 1.0])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0])
 def test_the_smallest_scale_is_private_and_a_billionth_less_is_not(
-    share: float, epsilon: float
+    fraction: float, epsilon: float
 ) -> None:
-    mechanism = BoundedLaplace.calibrated(Box(0, 7), 7 * share, epsilon=epsilon)
+    mechanism = BoundedLaplace.calibrated(Box(0, 7), 7 * fraction, epsilon=epsilon)
     with mp.workdps(50):
-        assert true_epsilon(7, 7 * share, mechanism.scale) <= epsilon
-        assert true_epsilon(7, 7 * share, mechanism.scale * (1 - 1e-9)) > epsilon
+        assert true_epsilon(7, 7 * fraction, mechanism.scale) <= epsilon
+        assert true_epsilon(7, 7 * fraction, mechanism.scale * (1 - 1e-9)) > epsilon
     assert epsilon * (1 - 1e-12) <= mechanism.epsilon <= epsilon
 
 

@@ -154,5 +154,5 @@ def test_the_exact_method_is_for_one_coordinate() -> None:
     with pytest.raises(ArgumentError, match=r"^method must be 'analytic' or 'classical' on sev"):
         ClampedGaussian.calibrated(PLANE, 1.0, epsilon=1.0, delta=1e-6, method="exact")
     single = Box([0.0], [2.0])
-    found = ClampedGaussian.calibrated(single, 1.0, epsilon=1.0, delta=1e-6, method="exact")
-    assert found.sigma == pytest.approx(1.518, abs=5e-4)
+    mechanism = ClampedGaussian.calibrated(single, 1.0, epsilon=1.0, delta=1e-6, method="exact")
+    assert mechanism.sigma == pytest.approx(1.518, abs=5e-4)

@@ -13,7 +13,7 @@ PLANE = Box([0, 1], [10, 9])
 @pytest.mark.parametrize("change", [1e-9, 0.5, 9.99, 10.0, 50.0])
 @pytest.mark.parametrize("scale", [0.1, 2.0, 1e6])
 def test_epsilon_is_the_ratio_of_the_atoms_of_the_worst_pair(change: float, scale: float) -> None:
-    """{answer = 0} is the most telling event: e^(c/b) times likelier at 0 than at c."""
+    """{output = 0} is the most telling event: e^(c/b) times likelier at 0 than at c."""
     mechanism = ClampedLaplace(Box(0, 10), change, scale)
     exact = Fraction(min(change, 10.0)) / Fraction(scale)
     assert exact <= Fraction(mechanism.epsilon) <= exact * (1 + Fraction(1, 10**14))
@@ -72,7 +72,7 @@ def test_epsilon_of_very_many_coordinates_is_not_below_the_truth() -> None:
     assert exact <= Fraction(mechanism.epsilon) <= exact * (1 + Fraction(1, 10**14))
 
 
-def test_half_of_all_answers_to_a_bound_are_the_bound() -> None:
+def test_half_of_all_outputs_for_a_bound_are_the_bound() -> None:
     mechanism = ClampedLaplace(Box(0, 10), 1.0, 2.0)
     assert mechanism.mass_at_bounds(0.0) == (0.5, math.exp(-5) / 2)
     assert mechanism.cdf(0.0, 0.0) == 0.5

@@ -69,7 +69,7 @@ def test_a_level_that_doubles_cannot_resolve_gives_the_whole_box():
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, [0.9]])
 def test_the_level_is_a_probability(level):
-    with pytest.raises(ArgumentError, match="level must be one number strictly between 0 and 1"):
+    with pytest.raises(ArgumentError, match="level must be a number strictly between 0 and 1"):
         ib.BoundedGaussian(ib.Box(0, 1), 1, 1.0).confidence(0.5, level)
 
 
@@ -79,14 +79,16 @@ def test_what_no_release_can_be_is_refused():
 
 
 @pytest.mark.parametrize("sigma", [1e-7, 0.05, 0.6, 50.0])
-@pytest.mark.parametrize("answer", [0.0, 0.02, 0.5, 0.97, 1.0])
-def test_an_interval_ends_where_answers_are_as_far_with_one_minus_the_level(answer, sigma):
+@pytest.mark.parametrize("output", [0.0, 0.02, 0.5, 0.97, 1.0])
+def test_an_interval_ends_where_outputs_are_as_far_with_one_minus_the_level(output, sigma):
     m = ib.BoundedGaussian(ib.Box([0.0], [1.0]), 1, sigma)
-    ends = [float(end[0]) for end in m.confidence(np.array([answer]), 0.95)]
-    assert 0 <= ends[0] <= answer <= ends[1] <= 1
+    ends = [float(end[0]) for end in m.confidence(np.array([output]), 0.95)]
+    assert 0 <= ends[0] <= output <= ends[1] <= 1
     for end, bound in zip(ends, (0.0, 1.0), strict=True):
-        law = truncnorm(-end / sigma, (1 - end) / sigma, end, sigma)
-        nearer = law.cdf(end + abs(answer - end)) - law.cdf(end - abs(answer - end))
+        distribution = truncnorm(-end / sigma, (1 - end) / sigma, end, sigma)
+        nearer = distribution.cdf(end + abs(output - end)) - distribution.cdf(
+            end - abs(output - end)
+        )
         assert nearer == pytest.approx(0.95, abs=1e-5) or (end == bound and nearer < 0.95)
 
 

@@ -53,8 +53,8 @@ def call(mechanism: Mechanism, method: str, values: Any) -> Any:
     return getattr(mechanism, method)(values)
 
 
-def first(answer: Any) -> Any:
-    return answer[0] if isinstance(answer, tuple) else answer
+def first(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple) else output
 
 
 @each_kind
@@ -120,10 +120,10 @@ def test_a_bad_scale_is_refused_by_its_own_name(kind: Any, bad: Any, error: Any)
 
 
 @each_kind
-@pytest.mark.parametrize("share", [1e-80, 1e80])
-def test_a_scale_out_of_all_proportion_is_refused(kind: Any, share: float) -> None:
+@pytest.mark.parametrize("fraction", [1e-80, 1e80])
+def test_a_scale_out_of_all_proportion_is_refused(kind: Any, fraction: float) -> None:
     with pytest.raises(ArgumentError, match=rf"^{SCALE_NAMES[kind]} must be within a factor"):
-        kind(Box(0, 10), 1.0, 10 * share)
+        kind(Box(0, 10), 1.0, 10 * fraction)
 
 
 @each_kind
@@ -209,14 +209,16 @@ def test_delta_refuses_a_bad_epsilon_by_name(kind: Any, bad: Any) -> None:
 @pytest.mark.parametrize("make", [interval, plane])
 def test_delta_falls_from_below_one_to_zero_at_epsilon(kind: Any, make: Any) -> None:
     mechanism = make(kind)
-    deltas = [mechanism.delta(mechanism.epsilon * share) for share in (0, 0.3, 0.6, 0.9, 1, 2)]
+    deltas = [
+        mechanism.delta(mechanism.epsilon * fraction) for fraction in (0, 0.3, 0.6, 0.9, 1, 2)
+    ]
     assert 0 < deltas[0] <= 1
     assert (np.diff(deltas) <= 0).all()
     assert deltas[-2:] == [0, 0]
 
 
 def probabilities(mechanism: Any, values: np.ndarray, cells: int = 4000) -> np.ndarray:
-    """P(answer in cell) for each value: cells of equal width, and an atom at either end."""
+    """P(output in cell) for each value: cells of equal width, and an atom at either end."""
     edges = np.linspace(mechanism.domain.lower, mechanism.domain.upper, cells + 1)
     below = mechanism.cdf(edges[:, None], values)
     low, high = mechanism.mass_at_bounds(values)
@@ -311,7 +313,7 @@ def test_numbers_give_numbers_and_arrays_keep_their_shape(kind: Any, method: str
 
 @each_kind
 @each_method
-def test_on_a_box_the_last_axis_is_one_answer(kind: Any, method: str) -> None:
+def test_on_a_box_the_last_axis_is_one_output(kind: Any, method: str) -> None:
     mechanism = plane(kind)
     for shape in ((2,), (3, 2), (0, 2)):
         assert np.shape(first(call(mechanism, method, np.full(shape, 5.0)))) == shape
@@ -346,7 +348,7 @@ def test_bad_values_are_refused_by_name_and_never_shown(kind: Any, method: str, 
 
 @each_kind
 @each_method
-def test_values_outside_are_answered_as_the_nearest_bound(kind: Any, method: str) -> None:
+def test_values_outside_are_released_as_the_nearest_bound(kind: Any, method: str) -> None:
     mechanism = interval(kind)
     for outside, bound in ((-1e300, 0.0), (-1e-9, 0.0), (10.1, 10.0), (1e300, 10.0)):
         if method == "release":
@@ -362,7 +364,7 @@ def test_public_arguments_are_refused_by_name(kind: Any) -> None:
     for method, name in (("pdf", "x"), ("cdf", "x"), ("quantile", "q")):
         with pytest.raises(ArgumentError, match=rf"^{name} must not contain NaN"):
             getattr(mechanism, method)(math.nan, 5.0)
-        with pytest.raises(ArgumentError, match=rf"^{name} must have a shape that fits"):
+        with pytest.raises(ArgumentError, match=rf"^{name} must have a shape that broadcasts"):
             getattr(mechanism, method)([0.1, 0.2], [1.0, 2.0, 3.0])
     with pytest.raises(ArgumentError, match=r"^q must be between 0 and 1"):
         mechanism.quantile(1.1, 5.0)
@@ -373,26 +375,26 @@ def test_public_arguments_are_refused_by_name(kind: Any) -> None:
         mechanism.release(5.0, entropy=3)
 
 
-# Releases and laws
+# Releases and distributions
 
 
 @each_kind
 @pytest.mark.parametrize("size", [9, 3000])
-def test_answers_stay_in_the_box_and_on_the_grid(kind: Any, size: int) -> None:
+def test_outputs_stay_in_the_box_and_on_the_grid(kind: Any, size: int) -> None:
     steps = kind(Box(0, 10, step=1), 1.0, 20.0)
     for value in (0.0, 5.0, 10.0):
-        answers = steps.release(np.full(size, value), entropy=SeededEntropy(1))
-        assert answers.dtype.kind == "i"
-        assert ((answers >= 0) & (answers <= 10)).all()
+        outputs = steps.release(np.full(size, value), entropy=SeededEntropy(1))
+        assert outputs.dtype.kind == "i"
+        assert ((outputs >= 0) & (outputs <= 10)).all()
         plain = interval(kind).release(np.full(size, value), entropy=SeededEntropy(1))
         assert ((plain >= 0) & (plain <= 10)).all()
-        if size == 3000:  # half the answers to a bound, 8 % at most of those to the middle
+        if size == 3000:  # half the outputs to a bound, 8 % at most of those to the middle
             at_bounds = float(((plain == 0) | (plain == 10)).mean())
             assert (at_bounds > 0.2) == (kind in CLAMPED and value != 5.0)
 
 
 @each_kind
-def test_the_same_seed_gives_the_same_answers_and_another_seed_others(kind: Any) -> None:
+def test_the_same_seed_gives_the_same_outputs_and_another_seed_others(kind: Any) -> None:
     values = np.full(20, 5.0)
     drawn = [interval(kind).release(values, entropy=SeededEntropy(s)) for s in (7, 7, 8)]
     assert (drawn[0] == drawn[1]).all()
@@ -403,7 +405,7 @@ def test_the_same_seed_gives_the_same_answers_and_another_seed_others(kind: Any)
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("box", [Box(-1e300, 1e300), Box(0, 1e-300), Box(1e9, 1e9 + 1e-6)])
 @pytest.mark.parametrize("epsilon", [1e-99, 1e-6, 1.0, 1e6, 1e99])
-def test_what_doubles_cannot_express_is_answered_or_refused_but_never_crashes(
+def test_what_doubles_cannot_express_is_released_or_refused_but_never_crashes(
     kind: Any, box: Box, epsilon: float
 ) -> None:
     with contextlib.suppress(InBoundsError):

@@ -79,7 +79,7 @@ def test_box_and_sensitivity_do_not_depend_on_the_edges(ask: Callable[..., Query
 @every_query
 def test_queries_state_the_edges_that_neighbours_differ_in(ask: Callable[..., Query]) -> None:
     assert ask(nx.path_graph(9), edges=2).unit == ib.Unit("add-remove", "edge", 2)
-    with pytest.raises(ib.ArgumentError, match=r"^queries must speak of one unit"):
+    with pytest.raises(ib.ArgumentError, match=r"^queries must be about one unit"):
         stack([ask(nx.path_graph(9), edges=2), graph.average_degree(nx.path_graph(9), edges=3)])
 
 

@@ -91,12 +91,12 @@ def test_one_query_stacks_to_a_box_of_one_coordinate() -> None:
     assert joint.name == ("rate",)
 
 
-def test_a_stack_is_released_as_one_answer() -> None:
+def test_a_stack_is_released_as_one_output() -> None:
     joint = stack([AGE, RATE])
     m = ib.BoundedGaussian.calibrated(joint.box, joint.sensitivity, epsilon=1.0)
-    answer = m.release(joint.value)
-    assert np.shape(answer) == (2,)
-    assert ((answer >= joint.box.lower) & (answer <= joint.box.upper)).all()
+    output = m.release(joint.value)
+    assert np.shape(output) == (2,)
+    assert ((output >= joint.box.lower) & (output <= joint.box.upper)).all()
 
 
 def test_stacking_nothing_or_something_else_is_refused() -> None:
@@ -141,7 +141,7 @@ def test_queries_are_stacked_that_speak_of_one_unit():
     one, two = (Query("q", 1.0, ib.Box(0, 2), 1, unit) for unit in (EDGE, PERSON))
     assert stack([one, AGE, one]).unit == EDGE
     assert stack([AGE, RATE]).unit is None
-    with pytest.raises(ib.ArgumentError, match=r"^queries must speak of one unit") as caught:
+    with pytest.raises(ib.ArgumentError, match=r"^queries must be about one unit") as caught:
         stack([one, AGE, two])
     assert "'add or remove one edge' and 'replace one person'" in str(caught.value)
     assert str(SECRET) not in str(caught.value)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from inbounds import _check
-from inbounds._kind import kind_of
+from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import Table, bound
 from inbounds.frames.central.aggregate import Key, Nulls
@@ -160,7 +160,7 @@ def open_table(frame: Any, request: Request) -> Opened:
     for name in request.columns:
         if not schema[ours[name]].is_numeric():
             raise ArgumentTypeError(
-                f"column {name!r} must hold numbers, got {kind_of(schema[ours[name]])}.\n"
+                f"column {name!r} must hold numbers, got {type_name(schema[ours[name]])}.\n"
                 "Hint: cast it to integers or floats first."
             )
     for i, name in enumerate(request.by):

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import short
+from inbounds._check import format_numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 Kind = Literal["count", "total", "mean", "variance", "histogram"]
@@ -57,7 +57,11 @@ class Statistic:
     def __repr__(self) -> str:
         if self.kind == "count":
             return "count()"
-        edges = short(self.edges) if self.kind == "histogram" else short(self.edges)[1:-1]
+        edges = (
+            format_numbers(self.edges)
+            if self.kind == "histogram"
+            else format_numbers(self.edges)[1:-1]
+        )
         return f"{self.kind}({self.column!r}, {edges})"
 
 
@@ -134,7 +138,9 @@ def _bounded(kind: Kind, column: str, lower: float, upper: float) -> Statistic:
 def _check_width(lower: float, upper: float) -> None:
     if not lower < upper:
         raise ArgumentError.must_be(
-            "upper", "above lower", got=f"lower={short(lower)}, upper={short(upper)}"
+            "upper",
+            "above lower",
+            got=f"lower={format_numbers(lower)}, upper={format_numbers(upper)}",
         )
     if not _NARROWEST < upper - lower < _WIDEST:
         raise ArgumentError("upper - lower must be between 2**-250 and 2**250.")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds._kind import kind_of
+from inbounds._kind import type_name
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.binding import Table
 
@@ -79,20 +79,20 @@ def value_type(table: Table, name: str) -> tuple[type | None, str]:
     if table.implementation.is_pyarrow() and isinstance(kind, nw.Categorical):
         return None, "a dictionary of other values"
     if kind.is_integer() or kind.is_float():
-        return (int if kind.is_integer() else float), kind_of(kind)
-    return (bytes, "UUID") if _is_uuid(table, name) else (_TYPES.get(type(kind)), kind_of(kind))
+        return (int if kind.is_integer() else float), type_name(kind)
+    return (bytes, "UUID") if _is_uuid(table, name) else (_TYPES.get(type(kind)), type_name(kind))
 
 
 def _in_pandas(series: Any, kind: Any) -> tuple[type | None, str]:
     """Return the type of a column of pandas that holds no numbers, and what to call it."""
     if (categories := getattr(series, "cat", None)) is not None:
         index = categories.categories
-        return _of_objects(index.tolist()), f"categories of {kind_of(index.dtype)}"
+        return _of_objects(index.tolist()), f"categories of {type_name(index.dtype)}"
     if series.dtype == object:
         return _of_objects(series[series.notna()].tolist()), "objects of other or several types"
     if isinstance(kind, nw.Unknown | nw.Categorical):  # a dictionary that is not decoded
-        return None, kind_of(series.dtype)
-    return _TYPES.get(type(kind)), kind_of(kind)
+        return None, type_name(series.dtype)
+    return _TYPES.get(type(kind)), type_name(kind)
 
 
 def check_keys(table: Table, name: str, called: str, values: list[Any]) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds._check import short
-from inbounds._kind import kind_of
+from inbounds._check import format_numbers
+from inbounds._kind import type_name
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.mechanisms.mechanism import Mechanism
@@ -71,7 +71,7 @@ class Column:
             )
         width = box.widths
         if stated.within(width).caps[0] < width[0]:
-            kind, wide = type(self.mechanism).__name__, short(width[0])
+            kind, wide = type(self.mechanism).__name__, format_numbers(width[0])
             raise ArgumentError(
                 f"mechanism of column {self.name!r} must hide any change of a value in its box, "
                 f"so sensitivity must be {wide} or more, got {stated!r}.\n"
@@ -240,6 +240,6 @@ def wrong_type(column: Column, given: object) -> ArgumentTypeError:
     """Return the error about a column whose type is `given`."""
     return ArgumentTypeError(
         f"column {column.name!r} must hold integers or floats of at most 64 bits, "
-        f"got {kind_of(given)}.\n"
+        f"got {type_name(given)}.\n"
         "Hint: cast it to such a type first."
     )

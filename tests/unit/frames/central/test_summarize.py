@@ -199,7 +199,7 @@ def test_a_ledger_is_told_which_change_is_hidden(
         ledger.open(dataset, epsilon=1.0, unit=stated)
     summarize(table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="free", **options)
     assert ledger.budget("free").unit == unit
-    with pytest.raises(ArgumentError, match=r"^unit must speak of the edge"):
+    with pytest.raises(ArgumentError, match=r"^unit must be of one edge"):
         summarize(
             table, mean("age", 0, 120), epsilon=0.5, ledger=ledger, dataset="edges", **options
         )
