@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from operator import getitem
 from typing import Any, Literal
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.binding import Table
-from inbounds.frames.central.fixed_point import exact_sums, nearest_doubles, with_integers
+from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import Moment
 
@@ -111,26 +112,38 @@ def sums(
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
     listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
-    table, columns = _picked(table, moments, by, listed, person)
+    table, values = _select_used(table, moments, by, listed, person)
     if person is not None:
-        table = few_rows(table, [*columns.values(), *listed], rows)
-    names: list[str] = []
-    for i, one in enumerate(moments):
-        if one.column:
-            table, added = with_integers(table, one, columns[one.column], str(i))
-            names += added
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in names)]
+        table = keep_rows(table, [*values.values(), *listed], rows)
+    written: list[IntegerColumns] = []
+    for i, moment in enumerate(moments):
+        columns = IntegerColumns(table, f"moment{i}_")
+        moment.write(columns, nw.col(values[moment.column]) if moment.column else None)
+        table = columns.table
+        written.append(columns)
+    summed = [nw.col(name).sum() for columns in written for name in columns.names]
+    totals = [nw.len().alias("rows"), *summed]
     result = table.group_by(*listed).agg(*totals) if listed else table.select(*totals)
-    found: dict[tuple[int, ...], dict[str, int]] = {}
+    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
         key = tuple(int(row.pop(name)) for name in listed)
-        found[key] = {name: int(value or 0) for name, value in row.items()}
-    known = list(listed.values())
-    keys = [tuple(known[i][value] for i, value in enumerate(group)) for group in groups]
-    return [exact_sums(moments, found.get(key, {})) for key in keys]
+        totals_of[key] = {name: int(value or 0) for name, value in row.items()}
+    keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
+    return [_exact_sums(moments, written, totals_of.get(key, {})) for key in keys]
 
 
-def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
+def _exact_sums(
+    moments: Sequence[Moment], written: Sequence[IntegerColumns], totals: Mapping[str, int]
+) -> list[Fraction]:
+    """Turn the totals of a group's columns into the sums of its moments; no rows have no totals."""
+    return [
+        number
+        for moment, columns in zip(moments, written, strict=True)
+        for number in moment.read(totals.get("rows", 0), columns.totals(totals))
+    ]
+
+
+def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
     Which ones depends on that person's rows alone; rows that tie are alike in all that is used.
@@ -140,7 +153,7 @@ def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
     --------
     >>> import pandas as pd
     >>> table = nw.from_native(pd.DataFrame({"person": [7, 7, 7, 8], "x0": [1.0, 5.0, 2.0, 9.0]}))
-    >>> few_rows(table, ["x0"], 1)["x0"].to_list()
+    >>> keep_rows(table, ["x0"], 1)["x0"].to_list()
     [2.0, 9.0]
     """
     if isinstance(table, nw.DataFrame):  # PyArrow has no windows with an order
@@ -162,7 +175,7 @@ def _not_finite(name: str) -> ArgumentError:
     return ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
 
 
-def _picked(
+def _select_used(
     table: Table,
     moments: Sequence[Moment],
     by: Sequence[str],

@@ -13,15 +13,13 @@ from inbounds._kind import kind_of
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import Table, bound
 from inbounds.frames.central.aggregate import Key, Nulls
+from inbounds.frames.central.estimate import NUMBERS
 from inbounds.frames.central.moment import Adjacency
-from inbounds.frames.central.statistic import Statistic
+from inbounds.frames.central.statistic import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain
 
-NAMES = ("statistic", "column", "bin_lower", "bin_upper")
-"""Columns of a summary that say what a row is about."""
-
-NUMBERS = ("value", "standard_error", "lower", "upper")
-"""Columns of a summary that hold numbers."""
+NAMES = ("statistic", "column", *LABELS)
+"""Columns of a summary that say what a row is about; labels are left out where no row has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,10 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import Table
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import Nulls
-from inbounds.frames.central.estimate import Estimate, Released
+from inbounds.frames.central.estimate import NUMBERS, Released
 from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.central.request import (
     NAMES,
-    NUMBERS,
     Opened,
     Request,
     check_request,
@@ -149,8 +148,8 @@ def summarize(
         raise ArgumentError("ledger and dataset must be given together, and label only with them.")
     if ledger is not None and not hasattr(ledger, "release"):
         raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
-    many, opened = quietly(lambda: _checked(frame, request))
-    largest = request.size or many  # without a size, the number of rows is public
+    row_count, opened = quietly(lambda: _checked(frame, request))
+    largest = request.size or row_count  # without a size, the number of rows is public
     if not largest:
         raise ArgumentError.must("frame", "have at least one row")
     found = moments(request.statistics, sizes_public=request.sizes_public)
@@ -185,10 +184,10 @@ def _checked(frame: Any, request: Request) -> tuple[int, Opened]:
     """Return the number of rows, and the table of those that are used."""
     opened = open_table(frame, request)
     ours = opened.request
-    many, table = aggregate.checked(
+    row_count, table = aggregate.checked(
         opened.table, ours.columns, ours.person, ours.nulls, opened.called.__getitem__
     )
-    return many, replace(opened, table=table)
+    return row_count, replace(opened, table=table)
 
 
 def _sums(opened: Opened) -> list[list[Fraction]]:
@@ -226,17 +225,18 @@ def _mechanism(
 
 def _written(table: Table, request: Request, released: Released) -> Any:
     """Write estimates as a frame of the user's kind."""
-    bins = any(statistic.kind == "histogram" for statistic in request.statistics)
-    kept = [name for name in NAMES if bins or not name.startswith("bin")]
-    estimates = [(one, released.estimate(one)) for one in request.statistics]
-    rows = [
-        (*key, *_cells(one, part, g, j, bins))
-        for g, key in enumerate(request.groups)
-        for one, parts in estimates
-        for j, part in enumerate(parts)
+    estimates = [
+        ({"statistic": asked.kind, "column": asked.column or None, **label}, estimate)
+        for asked in request.statistics
+        for label, estimate in zip(asked.labels, asked.estimate(released), strict=True)
     ]
-    names = (*request.by, *kept, *NUMBERS)
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    rows = [
+        dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)
+        for group, key in enumerate(request.groups)
+        for about, estimate in estimates
+    ]
+    names = [n for n in (*request.by, *NAMES, *NUMBERS) if any(n in row for row in rows)]
+    columns = {name: [row.get(name) for row in rows] for name in names}
     engine = table.implementation
     if engine.is_pyspark():
         with optional():
@@ -246,12 +246,3 @@ def _written(table: Table, request: Request, released: Released) -> Any:
     eager = isinstance(table, nw.DataFrame) or engine.is_polars()
     backend = engine if eager else "pyarrow"
     return nw.from_dict(columns, backend=cast("Any", backend)).to_native()
-
-
-def _cells(one: Statistic, part: Estimate, group: int, place: int, bins: bool) -> list[Any]:
-    edges: list[float | None] = []
-    if bins:
-        is_bin = one.kind == "histogram"
-        edges = list(one.edges[place : place + 2]) if is_bin else [None, None]
-    numbers = [float(a[group]) for a in (part.value, part.error, part.lower, part.upper)]
-    return [one.kind, one.column or None, *edges, *numbers]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.aggregate import checked, few_rows, sums
+from inbounds.frames.central.aggregate import checked, keep_rows, sums
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.statistic import count, mean, total
 
@@ -81,7 +81,7 @@ def test_a_person_has_as_many_rows_as_allowed_and_spread_evenly(
 ) -> None:
     frame = pl.DataFrame({"person": [1] * own + [2], "x0": [*map(float, range(own)), 50.0]})
     table = nw.from_native(frame.sample(fraction=1, shuffle=True, seed=4))
-    kept = few_rows(table.lazy() if lazy else table, ["x0"], rows)
+    kept = keep_rows(table.lazy() if lazy else table, ["x0"], rows)
     values = kept.lazy().collect().to_native()
     hers = sorted(values.filter(pl.col("person") == 1)["x0"].to_list())
     assert len(hers) == min(own, rows)
