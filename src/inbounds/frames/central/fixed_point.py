@@ -21,7 +21,7 @@ _HALF = 2**20  # sums of halves of 20 bits stay below 2**63 for 2**42 rows
 
 
 def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
-    """Round integers of Arrow to doubles, as other engines do; its own cast fails beyond 2⁵³.
+    """Round integers of Arrow to doubles, as other engines do; Arrow's own cast fails above 2⁵³.
 
     Examples
     --------
@@ -36,9 +36,12 @@ def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
             native = native.set_column(place, name, _rounded(native.column(place)))
     elif table.implementation.is_pandas():
         arrays = {name: native[name].array for name in names}
-        held = {name: a for name, a in arrays.items() if hasattr(a.dtype, "pyarrow_dtype")}
         native = native.assign(
-            **{name: type(a)(_rounded(a.__arrow_array__())) for name, a in held.items()}
+            **{
+                name: type(array)(_rounded(array.__arrow_array__()))
+                for name, array in arrays.items()
+                if hasattr(array.dtype, "pyarrow_dtype")
+            }
         )
     else:
         return table

@@ -78,11 +78,14 @@ class Statistic(ABC):
 
     @abstractmethod
     def moments(self, *, counted: bool) -> list[Moment]:
-        """Return the moments to release, if the number of rows is known or released anyway."""
+        """Return the moments that it needs.
+
+        `counted` says that the number of rows is public, or released for another statistic.
+        """
 
     @abstractmethod
     def estimate(self, released: Released) -> list[Estimate]:
-        """Return one estimate for each label, made from the released moments."""
+        """Return one estimate for each label, computed from the released moments."""
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.column!r}, {short(self.edges)[1:-1]})"

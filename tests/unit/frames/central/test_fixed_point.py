@@ -49,7 +49,9 @@ def test_squares_are_of_the_place_between_the_bounds() -> None:
     assert second == Fraction(1, 2) + (4 * Fraction(1, 16) - Fraction(1, 2)) + Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("bounds", "width"), [((2.0, 8.0), 8), ((-8.0, -2.0), 8), ((-2.0, 6.0), 8)])
+@pytest.mark.parametrize(
+    ("bounds", "width"), [((2.0, 8.0), 8), ((-8.0, -2.0), 8), ((-2.0, 6.0), 8)]
+)
 def test_sums_of_values_are_over_the_width_of_their_range_with_zero(
     bounds: tuple[float, float], width: int
 ) -> None:
