@@ -111,32 +111,26 @@ def sums(
     table, values = _select_used(table, moments, by, listed, person)
     if person is not None:
         table = keep_rows(table, [*values.values(), *listed], rows)
-    written: list[IntegerColumns] = []
-    for i, moment in enumerate(moments):
-        columns = IntegerColumns(table, f"moment{i}_")
+    columns = IntegerColumns(table)
+    for moment in moments:
         moment.write(columns, nw.col(values[moment.column]) if moment.column else None)
-        table = columns.table
-        written.append(columns)
-    summed = [nw.col(name).sum() for columns in written for name in columns.names]
-    totals = [nw.len().alias("rows"), *summed]
-    result = table.group_by(*listed).agg(*totals) if listed else table.select(*totals)
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in columns.names)]
+    grown = columns.table
+    result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
     totals_of: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
         key = tuple(int(row.pop(name)) for name in listed)
         totals_of[key] = {name: int(value or 0) for name, value in row.items()}
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
-    return [_exact_sums(moments, written, totals_of.get(key, {})) for key in keys]
+    return [_exact_sums(moments, columns, totals_of.get(key, {})) for key in keys]
 
 
 def _exact_sums(
-    moments: Sequence[Moment], written: Sequence[IntegerColumns], totals: Mapping[str, int]
+    moments: Sequence[Moment], columns: IntegerColumns, totals: Mapping[str, int]
 ) -> list[Fraction]:
     """Turn the totals of a group's columns into the sums of its moments; no rows have no totals."""
-    return [
-        number
-        for moment, columns in zip(moments, written, strict=True)
-        for number in moment.read(totals.get("rows", 0), columns.totals(totals))
-    ]
+    integers, rows = iter(columns.totals(totals)), totals.get("rows", 0)
+    return [number for moment in moments for number in moment.read(rows, integers)]
 
 
 def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:

@@ -36,13 +36,9 @@ def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
             native = native.set_column(place, name, _rounded(native.column(place)))
     elif table.implementation.is_pandas():
         arrays = {name: native[name].array for name in names}
-        native = native.assign(
-            **{
-                name: type(array)(_rounded(array.__arrow_array__()))
-                for name, array in arrays.items()
-                if hasattr(array.dtype, "pyarrow_dtype")
-            }
-        )
+        of_arrow = {name: a for name, a in arrays.items() if hasattr(a.dtype, "pyarrow_dtype")}
+        rounded = {name: type(a)(_rounded(a.__arrow_array__())) for name, a in of_arrow.items()}
+        native = native.assign(**rounded)
     else:
         return table
     return cast("Table", nw.from_native(native))
@@ -62,20 +58,18 @@ class IntegerColumns:
     ----------
     table
         Holds values as doubles without nulls, NaN and infinities.
-    prefix
-        What the names of the new columns begin with.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> columns = IntegerColumns(nw.from_native(pd.DataFrame({"x0": [0.5, 7.0]})), "n")
+    >>> columns = IntegerColumns(nw.from_native(pd.DataFrame({"x0": [0.5, 7.0]})))
     >>> columns.add_flags([nw.col("x0") >= 1.0])
-    >>> columns.table[columns.names[0]].to_list(), columns.totals({"n0": 1})
+    >>> columns.table[columns.names[0]].to_list(), columns.totals({"integer0": 1})
     ([0, 1], [1])
     """
 
-    def __init__(self, table: Table, prefix: str) -> None:
-        self.table, self._prefix = table, prefix
+    def __init__(self, table: Table) -> None:
+        self.table = table
         self._weights: list[dict[str, int]] = []  # of the columns that an integer is split into
 
     @property
@@ -86,7 +80,7 @@ class IntegerColumns:
     def add_flags(self, conditions: Sequence[nw.Expr]) -> None:
         """Add integers that are 1 where a condition holds, and 0 elsewhere."""
         start = len(self._weights)
-        flags = {f"{self._prefix}{j}": flag for j, flag in enumerate(conditions, start)}
+        flags = {f"integer{i}": flag for i, flag in enumerate(conditions, start)}
         if flags:
             integers = [flag.cast(nw.Int64()).alias(name) for name, flag in flags.items()]
             self.table = self.table.with_columns(*integers)
@@ -98,7 +92,7 @@ class IntegerColumns:
         Doubles hold all of these integers exactly. Adding 1/2 and cutting off rounds the same way
         in every engine.
         """
-        name = f"{self._prefix}{len(self._weights)}"
+        name = f"integer{len(self._weights)}"
         nearest = (number + 0.5).floor().cast(nw.Float64()).clip(0.0, float(steps))
         table = self.table.with_columns(nearest.alias(name))
         high = (nw.col(name) / float(_HALF)).floor().cast(nw.Int64())

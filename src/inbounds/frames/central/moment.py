@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class Limits(NamedTuple):
     squares: tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment(ABC):
     """A sum over rows, or several sums that are made from the same value.
 
@@ -75,12 +75,18 @@ class Moment(ABC):
         """How far one row can move the sums."""
 
     @abstractmethod
-    def write(self, columns: IntegerColumns, value: Any) -> None:
-        """Add the integers that each row contributes to a table, made from the row's value."""
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the sums of a group, taking the totals of the integers in the order of `write`."""
 
-    @abstractmethod
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
-        """Return the sums of a group, given its number of rows and the totals of its integers."""
+    def write(self, columns: IntegerColumns, value: Any) -> Any:
+        """Add the integers that a row contributes: its place on the grid, if nothing else is said.
+
+        Returns the last integer, made from the row's value alone.
+        """
+        lower, upper = self.edges
+        steps = grid_steps(lower, upper)
+        place = (value.clip(lower, upper) - lower) * (steps / (upper - lower))
+        return columns.add_rounded(place, steps)
 
     def covers(self, other: Moment) -> bool:
         """Whether the numbers of the other moment are the first ones of this moment."""
@@ -88,7 +94,6 @@ class Moment(ABC):
         return same_value and isinstance(self, type(other))
 
 
-@dataclass(frozen=True, slots=True)
 class RowCount(Moment):
     """The number of rows: every row adds 1."""
 
@@ -97,46 +102,39 @@ class RowCount(Moment):
     def write(self, columns: IntegerColumns, value: Any) -> None:
         """Add nothing: rows are counted in any case."""
 
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
         """Return the number of rows."""
         return [Fraction(rows)]
 
 
-@dataclass(frozen=True, slots=True)
 class FirstMoment(Moment):
     """The sum of t, the place of the value between its bounds, in [-1/2, 1/2]."""
 
     limits = Limits((-0.5,), (0.5, 1.0), (0.5, 1.0), (0.25, 1.0))
 
-    def write(self, columns: IntegerColumns, value: Any) -> None:
-        """Add the place on the grid."""
-        _write_place(columns, value, *self.edges)
-
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
         """Return the sum of t."""
-        return [Fraction(totals[0], grid_steps(*self.edges)) - Fraction(rows, 2)]
+        return [Fraction(next(totals), grid_steps(*self.edges)) - Fraction(rows, 2)]
 
 
-@dataclass(frozen=True, slots=True)
 class SecondMoment(FirstMoment):
     """The sums of t and of 4t² - 1/2, where t is the place of the value in [-1/2, 1/2]."""
 
     # (1.0, 25/16) and (0.5, (71 + 8√2)/64), rounded up
     limits = Limits((-0.5, -0.5), (0.5, 1.0), (1.0, 1.563), (0.5, 1.2862))
 
-    def write(self, columns: IntegerColumns, value: Any) -> None:
+    def write(self, columns: IntegerColumns, value: Any) -> Any:
         """Add the place on the grid, and its squared distance from the middle."""
-        place, steps = _write_place(columns, value, *self.edges), float(grid_steps(*self.edges))
-        centred = (place * 2.0 - steps) / steps
-        columns.add_rounded(centred * centred * float(_FINEST), _FINEST)
+        steps = float(grid_steps(*self.edges))
+        centred = (super().write(columns, value) * 2.0 - steps) / steps
+        return columns.add_rounded(centred * centred * float(_FINEST), _FINEST)
 
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
         """Return the sums of t and of 4t² - 1/2."""
-        squares = Fraction(totals[1], _FINEST) - Fraction(rows, 2)
-        return [*FirstMoment.read(self, rows, totals), squares]
+        (first,) = super().read(rows, totals)
+        return [first, Fraction(next(totals), _FINEST) - Fraction(rows, 2)]
 
 
-@dataclass(frozen=True, slots=True)
 class ValueSum(Moment):
     """The sum of the values, divided by the width of their `span`."""
 
@@ -152,18 +150,13 @@ class ValueSum(Moment):
         reach = max(abs(lower), abs(upper)) / (high - low), (upper - lower) / (high - low)
         return Limits((low / (high - low),), reach, reach, (reach[0] ** 2, reach[1] ** 2))
 
-    def write(self, columns: IntegerColumns, value: Any) -> None:
-        """Add the place on the grid."""
-        _write_place(columns, value, *self.edges)
-
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
         """Return the sum of the values over the width."""
         (lower, upper), (low, high) = map(Fraction, self.edges), map(Fraction, self.span)
-        place = Fraction(totals[0], grid_steps(*self.edges))
+        place = Fraction(next(totals), grid_steps(*self.edges))
         return [(rows * lower + place * (upper - lower)) / (high - low)]
 
 
-@dataclass(frozen=True, slots=True)
 class BinCounts(Moment):
     """The number of rows in each bin: a row adds 1 to the bin of its value, and 0 to the others."""
 
@@ -176,9 +169,10 @@ class BinCounts(Moment):
         """Add, for each inner edge, whether the value is at the edge or above it."""
         columns.add_flags([value >= edge for edge in self.edges[1:-1]])
 
-    def read(self, rows: int, totals: Sequence[int]) -> list[Fraction]:
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
         """Return the number of rows in each bin."""
-        return [Fraction(above - beyond) for above, beyond in pairwise([rows, *totals, 0])]
+        above = [rows, *islice(totals, len(self.edges) - 2), 0]
+        return [Fraction(here - beyond) for here, beyond in pairwise(above)]
 
 
 def moments(statistics: Sequence[Statistic], *, sizes_public: bool) -> list[Moment]:
@@ -217,13 +211,6 @@ def grid_steps(lower: float, upper: float) -> int:
     if not (width.is_integer() and width <= _FINEST):
         return _FINEST
     return int(width) << (40 - (int(width) - 1).bit_length())
-
-
-def _write_place(columns: IntegerColumns, value: Any, lower: float, upper: float) -> Any:
-    """Add the place of a value on the grid between its bounds, and return it."""
-    steps = grid_steps(lower, upper)
-    place = (value.clip(lower, upper) - lower) * (steps / (upper - lower))
-    return columns.add_rounded(place, steps)
 
 
 def box(moments: Sequence[Moment], groups: int) -> Box:

@@ -57,9 +57,9 @@ class Statistic(ABC):
     edges: tuple[float, ...] = ()
 
     @property
-    @abstractmethod
     def kind(self) -> str:
-        """The name of the statistic in a summary."""
+        """The name of the statistic in a summary, which is that of its class."""
+        return type(self).__name__.strip("_").lower()
 
     @property
     def lower(self) -> float:
@@ -88,27 +88,22 @@ class Statistic(ABC):
         """Return one estimate for each label, computed from the released moments."""
 
     def __repr__(self) -> str:
-        return f"{self.kind}({self.column!r}, {short(self.edges)[1:-1]})"
+        arguments = [repr(self.column), *map(short, self.edges)] if self.column else []
+        return f"{self.kind}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Count(Statistic):
-    kind = "count"
-
     def moments(self, *, counted: bool) -> list[Moment]:
         return [RowCount()]
 
     def estimate(self, released: Released) -> list[Estimate]:
-        return [fraction.scaled(released.size).rounded() for fraction in released.sums(RowCount())]
-
-    def __repr__(self) -> str:
-        return "count()"
+        fractions = released.sums(*self.moments(counted=True), jointly=False)
+        return [fraction.scaled(released.size).rounded() for fraction in fractions]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Total(Statistic):
-    kind = "total"
-
     def moments(self, *, counted: bool) -> list[Moment]:
         return [(FirstMoment if counted else ValueSum)(self.column, self.edges)]
 
@@ -129,8 +124,6 @@ class _Total(Statistic):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Mean(Statistic):
-    kind = "mean"
-
     def moments(self, *, counted: bool) -> list[Moment]:
         return [RowCount(), FirstMoment(self.column, self.edges)]
 
@@ -142,8 +135,6 @@ class _Mean(Statistic):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Variance(Statistic):
-    kind = "variance"
-
     def moments(self, *, counted: bool) -> list[Moment]:
         return [RowCount(), SecondMoment(self.column, self.edges)]
 
@@ -154,9 +145,7 @@ class _Variance(Statistic):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Histogram(Statistic):
-    kind = "histogram"
-
+class _Histogram(_Count):  # of the rows in each bin
     @property
     def labels(self) -> list[dict[str, float]]:
         return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
@@ -164,12 +153,8 @@ class _Histogram(Statistic):
     def moments(self, *, counted: bool) -> list[Moment]:
         return [BinCounts(self.column, self.edges)]
 
-    def estimate(self, released: Released) -> list[Estimate]:
-        bins = released.sums(*self.moments(counted=True), jointly=False)
-        return [fraction.scaled(released.size).rounded() for fraction in bins]
-
     def __repr__(self) -> str:
-        return f"histogram({self.column!r}, {short(self.edges)})"
+        return f"{self.kind}({self.column!r}, {short(self.edges)})"
 
 
 def count() -> Statistic:

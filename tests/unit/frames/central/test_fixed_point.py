@@ -17,12 +17,12 @@ from inbounds.frames.central.moment import (
 
 def summed(values: list[float], moment: Moment) -> list[Fraction]:
     table = nw.from_native(pl.DataFrame({"x0": values}, schema={"x0": pl.Float64}))
-    columns = IntegerColumns(table, "n")
+    columns = IntegerColumns(table)
     moment.write(columns, nw.col("x0"))
     table = columns.table.collect() if isinstance(columns.table, nw.LazyFrame) else columns.table
     assert all(table[name].dtype == nw.Int64 for name in columns.names)
     totals = {name: int(table[name].sum()) for name in columns.names}
-    return moment.read(len(values), columns.totals(totals))
+    return moment.read(len(values), iter(columns.totals(totals)))
 
 
 def test_whole_numbers_are_summed_without_any_error() -> None:
@@ -81,8 +81,11 @@ def test_no_rows_sum_to_nothing(moment: Moment) -> None:
 
 
 def test_several_moments_may_be_written_one_after_the_other() -> None:
-    columns = IntegerColumns(nw.from_native(pl.DataFrame({"x0": [0.25, 1.0]})), "n")
+    columns = IntegerColumns(nw.from_native(pl.DataFrame({"x0": [0.25, 1.0]})))
     for moment in (FirstMoment("x", (0.0, 1.0)), BinCounts("x", (0.0, 0.5, 1.0))):
         moment.write(columns, nw.col("x0"))
-    assert columns.names == ["n0_high", "n0_low", "n1"]
-    assert columns.totals({"n0_high": 3, "n0_low": 5, "n1": 1}) == [3 * 2**20 + 5, 1]
+    assert columns.names == ["integer0_high", "integer0_low", "integer1"]
+    assert columns.totals({"integer0_high": 3, "integer0_low": 5, "integer1": 1}) == [
+        3 * 2**20 + 5,
+        1,
+    ]
