@@ -137,8 +137,8 @@ def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
     Which ones are kept depends on that person's rows alone; rows that tie are equal in everything
-    that is used. Row r of m is kept if floor(rows·r/m + 1/2) rises there. If `rows` is 1, that is
-    the middle row, and the lower one of two.
+    that is used. Row r of m is kept if floor(rows·r/m + 1/2) rises there. If `rows` is 1, this is
+    the middle row, or the lower one of the two in the middle.
 
     Examples
     --------
@@ -155,9 +155,9 @@ def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
         place = nw.col("person").cum_count().over("person", order_by=order or ["person"])
     table = table.with_columns(place.cast(nw.Float64()).alias("place"))
     table = table.with_columns(nw.col("place").count().over("person").alias("rows_of_person"))
-    many = nw.col("rows_of_person").cast(nw.Float64())
+    row_count = nw.col("rows_of_person").cast(nw.Float64())
     here, before = (
-        ((nw.col("place") - back) * (2.0 * rows) / many + 1.0) / 2.0 for back in (0.0, 1.0)
+        ((nw.col("place") - back) * (2.0 * rows) / row_count + 1.0) / 2.0 for back in (0.0, 1.0)
     )
     return table.filter(here.floor() > before.floor())
 

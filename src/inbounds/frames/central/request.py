@@ -201,7 +201,7 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError.must("by", "name at least one column, and none twice")
     if taken := sorted({*names} & {*NAMES, *NUMBERS}):
         raise ArgumentError.must(
-            "by", "not name a column that the result has for its own use", got=repr(taken[0])
+            "by", "not have the name of a column that the result adds", got=repr(taken[0])
         )
     keys = tuple(_key(group, alone=isinstance(by, str)) for group in _listed(groups))
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):

@@ -77,7 +77,7 @@ def summarize(
         How many rows may belong to one person. `id` is the column that identifies each row's
         person; privacy is then for people: all rows of one person may change, or be added or
         removed. At most `rows` rows of each person are used, evenly spaced among that person's rows
-        in the order of their values; if one of two is used, it is the lower one. Statistics
+        in the order of their values; if two rows are in the middle, the lower one is used. Statistics
         describe the rows that are used, so they are too low where people have many more rows than
         `rows`. Ids are strings, which are compared by their bytes, numbers, booleans, dates or
         bytes.
