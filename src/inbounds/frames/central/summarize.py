@@ -77,10 +77,10 @@ def summarize(
         How many rows may belong to one person. `id` is the column that identifies each row's
         person; privacy is then for people: all rows of one person may change, or be added or
         removed. At most `rows` rows of each person are used, evenly spaced among that person's rows
-        in the order of their values; if two rows are in the middle, the lower one is used. Statistics
-        describe the rows that are used, so they are too low where people have many more rows than
-        `rows`. Ids are strings, which are compared by their bytes, numbers, booleans, dates or
-        bytes.
+        in the order of their values; if two rows are in the middle, the lower one is used.
+        Statistics describe the rows that are used, so they are too low where people have many more
+        rows than `rows`. Ids are strings, which are compared by their bytes, numbers, booleans,
+        dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
         required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
