@@ -108,7 +108,10 @@ def test_an_interruption_is_passed_on() -> None:
 def test_a_group_the_result_cannot_hold_costs_nothing(tmp_path: Path) -> None:
     ledger = ib.Ledger(tmp_path / "budget.db")
     ledger.open("d", epsilon=5.0)
-    with duckdb.connect() as connection, pytest.raises(ib.ArgumentError, match="groups must hold"):
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(ib.ArgumentError, match="groups must hold integers"),
+    ):
         ib.summarize(
             connection.sql("SELECT 1::INT AS k"),
             count(),

@@ -21,7 +21,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.aggregate import checked, sums
+from inbounds.frames.central.aggregate import check_table, sums
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.request import check_request, open_table
@@ -87,7 +87,7 @@ def opened(engine: str, table: pa.Table, request: pytest.FixtureRequest) -> Any:
 
 
 def exact(frame: Any, **options: Any) -> list[list[Fraction]]:
-    rows, table = checked(nw.from_native(frame), NUMBERS, "who", "skip")
+    rows, table = check_table(nw.from_native(frame), NUMBERS, "who", "skip")
     assert rows == ROWS
     return sums(table, moments(ASKED, sizes_public=False), **options)
 
@@ -185,7 +185,7 @@ def exact_request(frame: Any, statistics: Any, **options: Any) -> list[list[Frac
     plain |= {"size": 100, "nulls": "error"}
     opened = open_table(frame, check_request(statistics=statistics, **(plain | options)))
     ours = opened.request
-    _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
+    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
     asked = moments(ours.statistics, sizes_public=False)
     return sums(table, asked, by=ours.by, groups=ours.groups, person=ours.person)
 

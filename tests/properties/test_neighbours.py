@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from inbounds.frames.central.aggregate import checked, sums
+from inbounds.frames.central.aggregate import check_table, sums
 from inbounds.frames.central.moment import box, moments, sensitivities
 from inbounds.frames.central.request import Request, check_request, open_table
 from inbounds.reach import Reach
@@ -75,7 +75,7 @@ def exact(
         wide, frame = wide.under(names), renamed(frame, names)
     opened = open_table(frame, wide)
     ours = opened.request
-    _, table = checked(opened.table, ours.columns, ours.person, ours.nulls)
+    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
     asked_for = moments(ours.statistics, sizes_public=request.sizes_public)
     found = sums(
         table, asked_for, by=ours.by, groups=ours.groups, person=ours.person, rows=ours.rows

@@ -1,4 +1,4 @@
-"""Data frames: every person's values replaced by private ones, or statistics of them all.
+"""Privacy for data frames: `privatize` replaces every value, `summarize` releases statistics.
 
 >>> from inbounds.frames import count, mean
 >>> mean("age", 0, 120)

@@ -1,13 +1,13 @@
-"""Columns of any frame by their place, under names of our own.
+"""Columns of any frame, taken by their place and renamed.
 
-A name is a program to some engines: a dot is a field of a struct in Spark, ``^…$`` is a pattern in
-Polars, and SQL takes names apart. A name may also be that of two columns. So a column is looked up
-here, once, by its exact name; from then on only its place and a plain name of ours are used.
+Some engines read a name as a program: a dot is a field of a struct in Spark, ``^…$`` is a pattern
+in Polars, and SQL takes names apart. Two columns may even have the same name. A column is therefore
+looked up here, once, by its exact name; from then on only its place and a plain new name are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, cast
 
 from inbounds._extra import optional
@@ -20,25 +20,26 @@ with optional():
 Table = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _LEFT_CODED = ("halffloat", "float", "double", "string_view", "binary_view")
-"""Values of dictionaries that are refused: they equal themselves not always, or cannot be read."""
+"""Values of dictionaries that stay as they are, to be refused: not all of them equal themselves, or
+they cannot be read."""
 
 
-def bound(frame: Any, used: Iterable[tuple[str, str]]) -> tuple[Table, dict[str, str]]:
-    """Open a frame with the columns that are used, and return what each name is called there.
+def bind_columns(frame: Any, used: Collection[tuple[str, str]]) -> tuple[Table, dict[str, str]]:
+    """Return the columns of a frame that are used, and the new name of each of them.
 
     Parameters
     ----------
     frame
-        A frame of any engine that `summarize` knows.
+        A frame of any engine that `summarize` supports.
     used
-        Arguments, and the names of columns they give. Where there are none, some column is taken:
-        a table without columns has no rows.
+        Pairs of an argument and the name of a column that it gives. If there are none, the first
+        column is taken, because a table without columns has no rows.
 
     Examples
     --------
     >>> import polars as pl
-    >>> table, called = bound(pl.DataFrame({"x": [1], "^x$": [2]}), [("by", "^x$")])
-    >>> called, table.rows(named=True)
+    >>> table, new_names = bind_columns(pl.DataFrame({"x": [1], "^x$": [2]}), [("by", "^x$")])
+    >>> new_names, table.rows(named=True)
     ({'^x$': 'c0'}, [{'c0': 2}])
     """
     native = nw.to_native(frame, pass_through=True)
@@ -47,13 +48,13 @@ def bound(frame: Any, used: Iterable[tuple[str, str]]) -> tuple[Table, dict[str,
     if dependencies.is_duckdb_relation(native):
         _refuse_alike(used, names)
     if not names:
-        raise ArgumentError("frame must have at least one column.")
+        raise ArgumentError.must("frame", "have at least one column")
     opened = nw.from_native(select(list(places.values()) or [0]))
     return cast("Table", opened), {name: own_name(i) for i, name in enumerate(places)}
 
 
 def own_name(i: int) -> str:
-    """Return our name of a column, which is the same in any case and needs no quotes anywhere.
+    """Return the new name of a column, which has one spelling and needs no quotes in any engine.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def own_name(i: int) -> str:
 
 
 def _engine(frame: Any) -> tuple[list[Any], Callable[[list[int]], Any]]:
-    """Return a frame's names, and how to take columns of it by their places."""
+    """Return the names of a frame's columns, and a function that takes columns by their places."""
     if dependencies.is_pandas_dataframe(frame):
         return frame.columns.tolist(), lambda places: _of_pandas(frame, places)
     if dependencies.is_polars_dataframe(frame) or dependencies.is_polars_lazyframe(frame):
@@ -77,37 +78,36 @@ def _engine(frame: Any) -> tuple[list[Any], Callable[[list[int]], Any]]:
         )
     if dependencies.is_pyspark_dataframe(frame) or dependencies.is_pyspark_connect_dataframe(frame):
         return frame.columns, lambda places: _of_spark(frame, places)
-    raise ArgumentTypeError(
-        "frame must be a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a "
-        f"PySpark data frame, got {type(frame).__name__}."
+    raise ArgumentTypeError.must_be(
+        "frame",
+        "a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a PySpark data frame",
+        got=type(frame).__name__,
     )
 
 
 def _place(argument: str, name: str, names: Sequence[Any]) -> int:
-    found = [i for i, other in enumerate(names) if isinstance(other, str) and other == name]
-    if not found:
-        raise ArgumentError(f"{argument} must name columns of the frame, got {name!r}.")
-    if len(found) > 1:
-        raise ArgumentError(
-            f"{argument} must name columns that the frame has once, "
-            f"got {name!r} and {len(found)} of them."
-        )
-    return found[0]
+    matches = [i for i, other in enumerate(names) if isinstance(other, str) and other == name]
+    if not matches:
+        requirement = f"name columns of the frame, which has no column {name!r}"
+        raise ArgumentError.must(argument, requirement)
+    if len(matches) > 1:
+        requirement = f"name columns that the frame has once, not {len(matches)} times"
+        raise ArgumentError.must(argument, requirement, got=repr(name))
+    return matches[0]
 
 
 def _refuse_alike(used: Iterable[tuple[str, str]], names: Sequence[str]) -> None:
-    """Refuse a name that differs from another in case only: to DuckDB they are one name."""
+    """Refuse a name that differs from another one only in case: DuckDB does not tell them apart."""
     folded = [name.casefold() for name in names]
     for argument, name in used:
         if folded.count(name.casefold()) > 1:
-            raise ArgumentError(
-                f"{argument} must name columns that differ from others by more than case, "
-                f"got {name!r}."
+            raise ArgumentError.must(
+                argument, "name columns that differ from others by more than case", got=repr(name)
             )
 
 
 def _of_pandas(frame: Any, places: list[int]) -> Any:
-    """Take columns without the index, which says nothing here."""
+    """Take columns without the index, which has no meaning here."""
     columns = {}
     for i, place in enumerate(places):
         array = frame.iloc[:, place].array
@@ -130,7 +130,7 @@ def _of_arrow(frame: Any, places: list[int]) -> Any:
 
 
 def _of_spark(frame: Any, places: list[int]) -> Any:
-    """Rename all columns first: that goes by place, and what is selected then are our names."""
+    """Rename all columns first, which goes by place, and then select the new names."""
     every = [own_name(place) for place in range(len(frame.columns))]
     taken = frame.toDF(*every).select(*(every[place] for place in places))
     return taken.toDF(*(own_name(i) for i in range(len(places))))
@@ -143,6 +143,6 @@ def _is_decoded(kind: Any) -> bool:
 
 
 def _decoded(column: Any) -> Any:
-    """Write the values of a dictionary out; a null among them is then a null of the column."""
+    """Write out the values of a dictionary; a null among them becomes a null of the column."""
     chunks = [chunk.dictionary_decode() for chunk in getattr(column, "chunks", [column])]
     return dependencies.get_pyarrow().chunked_array(chunks, column.type.value_type)

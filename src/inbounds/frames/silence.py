@@ -1,4 +1,4 @@
-"""Running an engine so that nothing it says in this process is heard: its messages hold values."""
+"""Running an engine without its error messages and logs, which may hold private values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark's
 
 
 def quietly(work: Callable[[], Result]) -> Result:
-    """Do what runs an engine. Its messages may hold values, so they are dropped where it fails.
+    """Run a function that calls an engine, and drop the engine's message if it fails.
 
-    The error is raised after the engine's is gone: ``from None`` would keep it as the context.
+    Our error is raised after the engine's is gone, because ``from None`` would keep its context.
 
     Examples
     --------
@@ -28,8 +28,8 @@ def quietly(work: Callable[[], Result]) -> Result:
     Traceback (most recent call last):
     inbounds.errors.ArgumentError: frame could not be evaluated: its engine raised
     ZeroDivisionError.
-    Hint: its message may hold private values, so it is not shown; evaluate the frame by itself,
-    and check that the groups fit their columns.
+    Hint: the engine's message is not shown, because it may hold private values; evaluate the frame
+    by itself, and check that the groups fit their columns.
     """
     failure: InBoundsError
     try:
@@ -39,11 +39,12 @@ def quietly(work: Callable[[], Result]) -> Result:
         raise
     except InBoundsError as error:
         failure = error
-    except BaseException as error:  # a panic of Polars is no Exception
+    except BaseException as error:  # a panic of Polars is not an Exception
         failure = ArgumentError(
-            f"frame could not be evaluated: its engine raised {type(error).__name__}.\n"
-            "Hint: its message may hold private values, so it is not shown; "
-            "evaluate the frame by itself, and check that the groups fit their columns."
+            f"frame could not be evaluated: its engine raised {type(error).__name__}.",
+            argument="frame",
+            hint="the engine's message is not shown, because it may hold private values; "
+            "evaluate the frame by itself, and check that the groups fit their columns.",
         )
     failure.__cause__ = failure.__context__ = None
     raise failure
@@ -90,7 +91,7 @@ def each_in_our_words(
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Drop what this thread tells the loggers of PySpark, which print the message of an error."""
+    """Drop what this thread sends to the loggers of PySpark, which print messages of errors."""
     here = threading.get_ident()
 
     def is_elsewhere(record: logging.LogRecord) -> bool:
@@ -107,6 +108,6 @@ def _unheard() -> Iterator[None]:
 
 
 def _loggers() -> list[logging.Logger]:
-    """Return PySpark's loggers, made by its own class: it could not use plain ones of the name."""
-    module = sys.modules.get("pyspark.logger")  # whoever has a frame of Spark has loaded it
+    """Return PySpark's loggers, of its own class: PySpark could not use plain ones of that name."""
+    module = sys.modules.get("pyspark.logger")  # anyone with a frame of Spark has loaded it
     return [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.binding import bound, own_name
+from inbounds.frames.binding import bind_columns, own_name
 
 TABLE = pa.table({"x": [1, 2], "a.b": [3, 4], "X y": [5, 6]})
 FRAMES: dict[str, Any] = {
@@ -27,7 +27,7 @@ def rows(table: Any) -> list[Any]:
 @pytest.mark.parametrize("engine", FRAMES)
 def test_columns_are_taken_once_each_in_the_order_of_their_use(engine: str) -> None:
     used = [("statistics", "X y"), ("by", "a.b"), ("id", "X y")]
-    table, called = bound(FRAMES[engine], used)
+    table, called = bind_columns(FRAMES[engine], used)
     assert called == {"X y": "c0", "a.b": "c1"}
     assert table.collect_schema().names() == ["c0", "c1"]
     assert rows(table) == [(5, 3), (6, 4)]
@@ -35,7 +35,7 @@ def test_columns_are_taken_once_each_in_the_order_of_their_use(engine: str) -> N
 
 @pytest.mark.parametrize("engine", FRAMES)
 def test_a_table_of_which_nothing_is_used_keeps_its_rows(engine: str) -> None:
-    table, called = bound(FRAMES[engine], [])
+    table, called = bind_columns(FRAMES[engine], [])
     assert called == {}
     assert rows(table) == [(1,), (2,)]
 
@@ -44,25 +44,25 @@ def test_a_table_of_which_nothing_is_used_keeps_its_rows(engine: str) -> None:
 def test_a_name_is_looked_up_as_it_is_written(engine: str) -> None:
     for name in ("x y", "a", "A.B", " x"):
         with pytest.raises(ArgumentError, match="by must name columns of the frame"):
-            bound(FRAMES[engine], [("by", name)])
+            bind_columns(FRAMES[engine], [("by", name)])
 
 
 def test_a_frame_that_narwhals_opened_is_a_frame() -> None:
-    assert rows(bound(nw.from_native(FRAMES["polars"]), [("id", "x")])[0]) == [(1,), (2,)]
+    assert rows(bind_columns(nw.from_native(FRAMES["polars"]), [("id", "x")])[0]) == [(1,), (2,)]
 
 
 def test_a_frame_without_columns_has_nothing_to_count() -> None:
     with pytest.raises(ArgumentError, match="at least one column"):
-        bound(pd.DataFrame(index=range(3)), [])
+        bind_columns(pd.DataFrame(index=range(3)), [])
     with pytest.raises(ArgumentTypeError, match="frame must be"):
-        bound([1], [])
+        bind_columns([1], [])
 
 
 def test_the_index_of_pandas_and_names_that_are_no_strings_say_nothing() -> None:
     frame = pd.DataFrame([[1, 2, 3]] * 3, index=[0, 0, float("nan")], columns=["x", 7, ("x", "y")])
-    assert rows(bound(frame, [("id", "x")])[0]) == [(1,)] * 3
+    assert rows(bind_columns(frame, [("id", "x")])[0]) == [(1,)] * 3
     with pytest.raises(ArgumentError, match="id must name columns"):
-        bound(frame, [("id", "7")])
+        bind_columns(frame, [("id", "7")])
 
 
 @pytest.mark.parametrize("values", [["a", None, "a"], [1, None, 1], [True, None, False]])
@@ -74,8 +74,8 @@ def test_dictionaries_of_arrow_are_read_as_plain_columns(values: list[Any]) -> N
         pa.table({"k": column}),
         pa.table({"k": column}).to_pandas(types_mapper=pd.ArrowDtype),
     ):
-        table, _ = bound(frame, [("by", "k")])
-        plain, _ = bound(pa.table({"k": [*values, values[0]]}), [("by", "k")])
+        table, _ = bind_columns(frame, [("by", "k")])
+        plain, _ = bind_columns(pa.table({"k": [*values, values[0]]}), [("by", "k")])
         assert table.schema == plain.schema
         found = table.to_native()["c0"]
         listed = (
@@ -86,7 +86,7 @@ def test_dictionaries_of_arrow_are_read_as_plain_columns(values: list[Any]) -> N
 
 def test_a_null_that_a_dictionary_lists_is_a_null() -> None:
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["a", None]))
-    table, _ = bound(pa.table({"k": coded}), [("id", "k")])
+    table, _ = bind_columns(pa.table({"k": coded}), [("id", "k")])
     assert coded.null_count == 0
     assert table["c0"].null_count() == 1
 

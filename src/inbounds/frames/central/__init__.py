@@ -1,1 +1,1 @@
-"""Statistics of all rows, by group, with one joint release."""
+"""Statistics of all rows, or of groups of rows, in one joint release."""

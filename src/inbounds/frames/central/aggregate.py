@@ -1,19 +1,20 @@
-"""Exact sums of a table's columns, worked out by the engine that holds the table.
+"""Exact sums of a table's columns, computed by the engine that holds the table.
 
-Only one row per group leaves the engine. Which rows are used, and why the choice is private, is in
-docs/proofs/statistics.md.
+Only one row per group leaves the engine. Which rows are used, and why that choice is private, is in
+docs/proofs/statistics.md, item 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from operator import getitem
 from typing import Any, Literal
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.binding import Table
-from inbounds.frames.central.fixed_point import exact_sums, nearest_doubles, with_integers
+from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import Moment
 
@@ -21,63 +22,59 @@ with optional():
     import narwhals as nw
 
 Key = tuple[Any, ...]
-Nulls = Literal["error", "skip"]
+NullPolicy = Literal["error", "skip"]
 
 
-def checked(
+def check_table(
     table: Table,
     numbers: Iterable[str],
     person: str | None,
-    nulls: Nulls,
+    nulls: NullPolicy,
     called: Callable[[str], str] = str,
 ) -> tuple[int, Table]:
-    """Return the number of rows, and the table without the rows that `nulls` leaves out.
+    """Refuse values that cannot be used, and return the number of rows and the rows to use.
 
     Parameters
     ----------
-    table, numbers, person, nulls
-        Its columns, by their names in the table, and what to do with nulls in `numbers`.
+    table, numbers, person
+        A table, and the names of its columns of numbers and of people.
+    nulls
+        Whether nulls in `numbers` are refused, or their rows are left out.
     called
-        What errors call a column.
+        Returns the name that errors show for a column.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = nw.from_native(pd.DataFrame({"age": [17.0, None]}))
-    >>> rows, rest = checked(table, ["age"], None, "skip")
+    >>> rows, rest = check_table(table, ["age"], None, "skip")
     >>> rows, len(rest)
     (2, 1)
     """
     names, schema = list(dict.fromkeys(numbers)), table.collect_schema()
-    asked = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(names)}
-    for i, name in enumerate(names):
-        if schema[name].is_integer():
-            continue
-        finite = nw.col(name).cast(nw.Float64()).is_finite()
-        asked[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
-    if person is not None:
-        asked["nobody"] = nw.col(person).is_null()
-        if schema[person].is_float():
-            finite = nw.col(person).cast(nw.Float64()).is_finite()
-            asked["no number"] = ~finite & ~nw.col(person).is_null()
-    counts = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in asked.items()]
-    (found,) = _collected(table.select(nw.len().alias("rows"), *counts))
-    for i, name in enumerate(names):
-        if found[f"null{i}"] and nulls == "error":
-            hint = 'Hint: nulls="skip" leaves such rows out.'
-            raise ArgumentError(f"column {called(name)!r} must have no nulls.\n{hint}")
-        if found.get(f"infinite{i}"):
-            raise _not_finite(called(name))
-    if person is not None and found["nobody"]:
-        raise ArgumentError(
-            f"column {called(person)!r} must have no nulls: each row is somebody's."
-        )
-    if person is not None and found.get("no number"):
-        raise _not_finite(called(person))
+    columns = names if person is None else [*names, person]
+    flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
+    for i, name in enumerate(columns):
+        if schema[name].is_float() or (name in names and not schema[name].is_integer()):
+            finite = nw.col(name).cast(nw.Float64()).is_finite()
+            flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
+    flagged = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in flags.items()]
+    (counts,) = _collected(table.select(nw.len().alias("rows"), *flagged))
+    for i, name in enumerate(columns):
+        subject = f"column {called(name)!r}"
+        if counts[f"null{i}"] and i == len(names):
+            raise ArgumentError.must(
+                subject, "have no nulls, because every row must belong to a person"
+            )
+        if counts[f"null{i}"] and nulls == "error":
+            hint = 'nulls="skip" leaves out rows with nulls.'
+            raise ArgumentError.must(subject, "have no nulls", hint=hint)
+        if counts.get(f"infinite{i}"):
+            raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
     if nulls == "skip":
         for name in names:
             table = table.filter(~nw.col(name).is_null())
-    return found["rows"], table
+    return counts["rows"], table
 
 
 def sums(
@@ -94,89 +91,95 @@ def sums(
     Parameters
     ----------
     table
-        Without nulls in the columns of the moments. Names are those of its columns: for a user's
-        frame, ours of `inbounds.frames.binding`.
+        A table without nulls in the columns of the moments. Its names are plain identifiers, such
+        as those that `inbounds.frames.binding` gives.
     by, groups
-        Rows whose `by` columns are not one of `groups` are left out.
+        Rows whose values in the columns `by` are none of the `groups` are left out.
     person, rows
-        The column that says whose row it is, and how many rows of a person are used.
+        The column that holds each row's person, and how many rows of a person are used.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from inbounds.frames.central.moment import moments
     >>> from inbounds.frames.central.statistic import count, mean
-    >>> found = moments([count(), mean("age", 0, 100)], sizes_public=False)
-    >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), found)
+    >>> needed = moments([count(), mean("age", 0, 100)], sizes_public=False)
+    >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), needed)
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
     listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
-    table, columns = _picked(table, moments, by, listed, person)
+    table, values = _select_used(table, moments, by, listed, person)
     if person is not None:
-        table = few_rows(table, [*columns.values(), *listed], rows)
-    names: list[str] = []
-    for i, one in enumerate(moments):
-        if one.column:
-            table, added = with_integers(table, one, columns[one.column], str(i))
-            names += added
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in names)]
-    result = table.group_by(*listed).agg(*totals) if listed else table.select(*totals)
-    found: dict[tuple[int, ...], dict[str, int]] = {}
+        table = keep_rows(table, [*values.values(), *listed], rows)
+    columns = IntegerColumns(table)
+    for moment in moments:
+        moment.write(columns, nw.col(values[moment.column]) if moment.column else None)
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in columns.names)]
+    grown = columns.table
+    result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
+    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
         key = tuple(int(row.pop(name)) for name in listed)
-        found[key] = {name: int(value or 0) for name, value in row.items()}
-    known = list(listed.values())
-    keys = [tuple(known[i][value] for i, value in enumerate(group)) for group in groups]
-    return [exact_sums(moments, found.get(key, {})) for key in keys]
+        totals_of[key] = {name: int(value or 0) for name, value in row.items()}
+    keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
+    return [_exact_sums(moments, columns, totals_of.get(key, {})) for key in keys]
 
 
-def few_rows(table: Table, order: Sequence[str], rows: int) -> Table:
+def _exact_sums(
+    moments: Sequence[Moment], columns: IntegerColumns, totals: Mapping[str, int]
+) -> list[Fraction]:
+    """Turn the totals of a group's columns into the sums of its moments; no rows have no totals."""
+    integers, rows = iter(columns.totals(totals)), totals.get("rows", 0)
+    return [number for moment in moments for number in moment.read(rows, integers)]
+
+
+def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
-    Which ones depends on that person's rows alone; rows that tie are alike in all that is used.
-    Row r of m is kept if floor(rows·r/m + 1/2) rises there; for one row, that is the middle one.
+    Which ones are kept depends on that person's rows alone; rows that tie are equal in everything
+    that is used. Row r of m is kept if floor(rows·r/m + 1/2) rises there. If `rows` is 1, this is
+    the middle row, or the lower one of the two in the middle.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = nw.from_native(pd.DataFrame({"person": [7, 7, 7, 8], "x0": [1.0, 5.0, 2.0, 9.0]}))
-    >>> few_rows(table, ["x0"], 1)["x0"].to_list()
+    >>> keep_rows(table, ["x0"], 1)["x0"].to_list()
     [2.0, 9.0]
     """
-    if isinstance(table, nw.DataFrame):  # PyArrow has no windows with an order
+    if isinstance(table, nw.DataFrame):  # PyArrow has no ordered windows
         table = table.sort("person", *order).with_row_index("index")
         first = nw.col("index").min().over("person")
         place = nw.col("index").cast(nw.Float64()) - first.cast(nw.Float64()) + 1.0
     else:
         place = nw.col("person").cum_count().over("person", order_by=order or ["person"])
     table = table.with_columns(place.cast(nw.Float64()).alias("place"))
-    table = table.with_columns(nw.col("place").count().over("person").alias("own"))
-    own = nw.col("own").cast(nw.Float64())
+    table = table.with_columns(nw.col("place").count().over("person").alias("rows_of_person"))
+    row_count = nw.col("rows_of_person").cast(nw.Float64())
     here, before = (
-        ((nw.col("place") - back) * (2.0 * rows) / own + 1.0) / 2.0 for back in (0.0, 1.0)
+        ((nw.col("place") - back) * (2.0 * rows) / row_count + 1.0) / 2.0 for back in (0.0, 1.0)
     )
     return table.filter(here.floor() > before.floor())
 
 
-def _not_finite(name: str) -> ArgumentError:
-    return ArgumentError(f"column {name!r} must be finite, without NaN and infinities.")
-
-
-def _picked(
+def _select_used(
     table: Table,
     moments: Sequence[Moment],
     by: Sequence[str],
     listed: Mapping[str, Places],
     person: str | None,
 ) -> tuple[Table, dict[str, str]]:
-    """Select rows and columns that are used, under names of our own: plain keys, and doubles."""
-    used = dict.fromkeys(one.column for one in moments if one.column)
+    """Select the rows and columns that are used, as plain keys and doubles under new names.
+
+    Returns the table, and the new name of each column of numbers.
+    """
+    used = dict.fromkeys(moment.column for moment in moments if moment.column)
     columns = {name: f"x{i}" for i, name in enumerate(used)}
-    picked = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
-    picked += [nw.col(name).alias(new) for name, new in columns.items()]
+    selected = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
+    selected += [nw.col(name).alias(new) for name, new in columns.items()]
     if person is not None:
-        picked.append(nw.col(person).alias("person"))
-    table = table.select(*picked) if picked else table
+        selected.append(nw.col(person).alias("person"))
+    table = table.select(*selected) if selected else table
     table = nearest_doubles(table, list(columns.values()))
     table = table.with_columns(without_signed_zero(name) for name in columns.values())
     table = with_plain_keys(table, listed, None if person is None else "person")
@@ -186,6 +189,6 @@ def _picked(
 
 
 def _collected(table: Table) -> list[dict[str, Any]]:
-    """Fetch a small result."""
+    """Return the rows of a small result."""
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     return eager.rows(named=True)

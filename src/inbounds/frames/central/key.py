@@ -1,9 +1,9 @@
 """Which group and which person a row belongs to, decided by bytes, never by an engine's equality.
 
-Engines merge what is different (collations, padded strings) and split what is equal (the sign of
-zero), and they order categories as rows happened to arrive. Each key therefore becomes the place of
-its value in a public list, or bytes, or a plain number, by its own row alone. Why that is needed:
-docs/proofs/statistics.md, item 3.
+Engines merge values that differ (collations, padded strings) and split values that are equal (the
+sign of zero), and they order categories by the order in which rows arrived. Each key is therefore
+replaced, from its own row alone, by its place in a public list, by bytes or by a plain number. Why
+that is needed: docs/proofs/statistics.md, item 3.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames.binding import Table
-from inbounds.frames.central.value_type import plain
+from inbounds.frames.central.value_type import plain_value
 
 with optional():
     import narwhals as nw
 
 Places = Mapping[Any, int]
 
-# How bytes of a value, a literal of bytes, and its place in a list are written in SQL.
+# How SQL writes the bytes of a value, a literal of bytes, and the place of a value in a list.
 _SQL = {
     "duckdb": ("encode(CAST({} AS VARCHAR))", "unhex('{}')", "list_position([{}], {})"),
     "spark": ("CAST(CAST({} AS STRING) AS BINARY)", "X'{}'", "array_position(array({}), {})"),
@@ -31,7 +31,7 @@ _SQL = {
 
 
 def places(values: Iterable[Any]) -> dict[Any, int]:
-    """Give each public value a number from 1 on, in their own order; 0 is for all other values.
+    """Return the places of the distinct public values in sorted order; others are at place 0.
 
     Examples
     --------
@@ -42,16 +42,16 @@ def places(values: Iterable[Any]) -> dict[Any, int]:
 
 
 def with_plain_keys(table: Table, listed: Mapping[str, Places], person: str | None = None) -> Table:
-    """Replace columns of keys by the places of their values, and one of people by exact keys.
+    """Replace keys by the places of their values, and ids of people by values compared exactly.
 
     Parameters
     ----------
     table
-        Its columns have names of our own, which are plain identifiers.
+        A table whose column names are plain identifiers.
     listed
         For each column of keys, the places of its public values.
     person
-        The column that says whose row it is, without nulls.
+        The column that holds each row's person, without nulls.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def with_plain_keys(table: Table, listed: Mapping[str, Places], person: str | No
     [(1, 1), (0, 2), (0, 1)]
     """
     if person is not None:
-        kind = table.collect_schema()[person]
-        if kind.is_float():  # finite, as was checked: all that is left is the sign of zero
+        dtype = table.collect_schema()[person]
+        if dtype.is_float():  # they were checked to be finite, so only the sign of zero is left
             table = table.with_columns(without_signed_zero(person))
-        if kind.is_float() or kind.is_integer():
-            person = None  # every engine's equality of these is exact
+        if dtype.is_float() or dtype.is_integer():
+            person = None  # every engine compares these exactly
     if not listed and person is None:
         return table
     implementation = table.implementation
@@ -77,7 +77,7 @@ def with_plain_keys(table: Table, listed: Mapping[str, Places], person: str | No
 
 
 def without_signed_zero(name: str) -> nw.Expr:
-    """Return a column as doubles, with -0 as 0: some engines tell them apart, others do not.
+    """Return a column as doubles, with -0 replaced by 0, which only some engines tell apart.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def without_signed_zero(name: str) -> nw.Expr:
 
 
 def _in_sql(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
-    """Have the engine compare bytes: types of bytes have no collation."""
+    """Let the engine compare bytes, which have no collation."""
     native, schema = table.to_native(), table.collect_schema()
     engine = "duckdb" if table.implementation.is_duckdb() else "spark"
     in_bytes, literal, position = _SQL[engine]
@@ -109,7 +109,7 @@ def _in_sql(table: Table, listed: Mapping[str, Places], person: str | None) -> T
 
 
 def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
-    """Have Polars or PyArrow compare strings, which they do by bytes; categories are decoded."""
+    """Let Polars or PyArrow compare strings, which they do by bytes; categories are decoded."""
     written = [
         nw.col(name)
         .cast(nw.String())
@@ -128,14 +128,14 @@ def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | N
 
 
 def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
-    """Look values up in Python: a column of objects may hold anything, and in any encoding."""
+    """Look up values in Python: a column of objects may hold anything, in any encoding."""
     frame = table.to_native().reset_index(drop=True)
     keys = {}
     for name, known in listed.items():
         codes, values = _distinct(frame[name])
         typed = {(type(value), value): place for value, place in known.items()}
-        found = np.array([typed.get(value, 0) for value in values] + [0], np.int64)
-        keys[name] = found[codes]
+        place_of = np.array([*(typed.get(value, 0) for value in values), 0], np.int64)
+        keys[name] = place_of[codes]
     if person is not None:
         codes, _ = _distinct(frame[person])
         keys[person] = codes + 1
@@ -143,23 +143,24 @@ def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -
 
 
 def _distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:
-    """Return the distinct values of a column, and for each row the place of its value, -1 if none.
+    """Return for each row the place of its value among the distinct values, or -1, and the values.
 
-    By Python's equality of plain values of one type, not by that of pandas' hash tables, which
-    differ by type and version, nor by one that a value brings along.
+    Values are compared as plain values of one type, by Python: the hash tables of pandas compare
+    differently by type and version, and a value may bring an equality along.
     """
-    rows = getattr(series, "cat", None)
-    values = map(plain, series.tolist() if rows is None else rows.categories.tolist())
+    categories = getattr(series, "cat", None)
+    listed = series.tolist() if categories is None else categories.categories.tolist()
+    values = map(plain_value, listed)
     seen: dict[tuple[type, Any], int] = {}
     places = [seen.setdefault((type(value), value), len(seen)) for value in values]
     codes = np.array([*places, -1], np.int64)
-    if rows is None:
+    if categories is None:
         return codes[:-1], list(seen)
-    return codes[rows.codes.to_numpy()], list(seen)
+    return codes[categories.codes.to_numpy()], list(seen)
 
 
 def _text(value: Any) -> bytes:
-    """Write a public value as every engine writes it when it casts its column to a string."""
+    """Write a public value as every engine does when it casts a column to strings."""
     if isinstance(value, bool):
         return b"true" if value else b"false"
     return (value.isoformat() if isinstance(value, date) else str(value)).encode()

@@ -1,148 +1,232 @@
-"""The sums behind the statistics: what a row adds to them, and how far a neighbour moves them.
+"""Moments: sums over the rows of a group, from which statistics are computed.
 
-Every statistic is worked out from sums over the rows of a group of numbers that a row alone
-decides, scaled so that their range has width 1. Proofs: docs/proofs/statistics.md.
+A row alone decides which numbers it adds to the sums of its group. They are made from integers on a
+grid, and each of them has a range of width 1. A new moment is a new class in this module.
+Proofs: docs/proofs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.domain import Box
-from inbounds.frames.central.statistic import Statistic
 from inbounds.sensitivity import L1, L2, PerCoordinate, Sensitivity
+
+if TYPE_CHECKING:
+    from inbounds.frames.central.fixed_point import IntegerColumns
+    from inbounds.frames.central.statistic import Statistic
 
 Adjacency = Literal["replace", "add-remove"]
 
-_ROUNDING = 2.0**-50  # absolute, per coordinate: answers are doubles of exact fractions
+_FINEST = 2**40  # grid steps between two bounds
+_ROUNDING = 2.0**-50  # absolute, per coordinate: outputs are doubles of exact fractions
 _UP = 1 + 2.0**-40  # relative: bounds are computed in doubles
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Numbers that one row adds to the sums of its group, and how far they can be apart.
+class Limits(NamedTuple):
+    """Bounds on the numbers that one row adds to a moment.
 
-    Each pair of bounds is for one row that comes or goes, and for one row that becomes another in
-    the same group.
+    Each pair has a bound for one row that is added or removed, and a bound for one row that
+    becomes another row of the same group.
 
     Attributes
     ----------
-    kind
-        ``"count"``: 1. ``"first"``: the place t of the value between its bounds, in [-1/2, 1/2].
-        ``"second"``: t and 4t² - 1/2. ``"sum"``: the value over the width of [0, bounds].
-        ``"bins"``: 1 for the bin of the value, 0 for the others.
-    column, edges
-        Of the statistics it is for.
     lowers
-        Least value of each number; the largest is 1 more.
+        The smallest value of each number; the largest value is 1 more.
     each
-        Bounds on each of the numbers.
+        Bounds on the change of each number.
     l1, squares
-        Bounds on their l1 norm, and on the square of their l2 norm.
-
-    Examples
-    --------
-    >>> moment("second", Statistic("variance", "age", (0.0, 120.0))).l1
-    (1.0, 1.563)
+        Bounds on the l1 norm of the change, and on the square of its l2 norm.
     """
 
-    kind: Literal["count", "first", "second", "sum", "bins"]
-    column: str
-    edges: tuple[float, ...]
     lowers: tuple[float, ...]
     each: tuple[float, float]
     l1: tuple[float, float]
     squares: tuple[float, float]
 
 
-def moment(kind: str, statistic: Statistic) -> Moment:
-    """Return the numbers of one kind that a statistic needs.
+@dataclass(frozen=True)
+class Moment(ABC):
+    """A sum over rows, or several sums that are made from the same value.
 
-    Examples
-    --------
-    >>> moment("count", Statistic("count")).each
-    (1.0, 0.0)
+    A subclass of a moment adds its numbers after those of its parent, so it can stand in for it.
+
+    Attributes
+    ----------
+    column, edges
+        The column that is summed and its public bounds, with the inner edges of bins between them.
     """
-    column, edges = statistic.column, statistic.edges
-    if kind == "count":
-        return Moment("count", "", (), (0.0,), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
-    if kind == "first":
-        return Moment("first", column, edges, (-0.5,), (0.5, 1.0), (0.5, 1.0), (0.25, 1.0))
-    if kind == "second":
-        low, each, squares = (-0.5, -0.5), (0.5, 1.0), (0.5, 1.2862)  # (71 + 8√2)/64, and 25/16
-        return Moment("second", column, edges, low, each, (1.0, 1.563), squares)
-    if kind == "sum":
-        least, width = span(statistic)
-        reach = max(abs(edges[0]), abs(edges[-1])) / width, (edges[-1] - edges[0]) / width
-        squares = reach[0] ** 2, reach[1] ** 2
-        return Moment("sum", column, edges, (least / width,), reach, reach, squares)
-    lows = (0.0,) * (len(edges) - 1)
-    return Moment("bins", column, edges, lows, (1.0, 1.0), (1.0, 2.0), (1.0, 2.0))
+
+    column: str = ""
+    edges: tuple[float, ...] = ()
+
+    @property
+    @abstractmethod
+    def limits(self) -> Limits:
+        """How far one row can move the sums."""
+
+    @abstractmethod
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the sums of a group, taking the totals of the integers in the order of `write`."""
+
+    def write(self, columns: IntegerColumns, value: Any) -> Any:
+        """Add the integers that a row contributes: its place on the grid, if nothing else is said.
+
+        Returns the last integer, made from the row's value alone.
+        """
+        lower, upper = self.edges
+        steps = grid_steps(lower, upper)
+        place = (value.clip(lower, upper) - lower) * (steps / (upper - lower))
+        return columns.add_rounded(place, steps)
+
+    def covers(self, other: Moment) -> bool:
+        """Whether the numbers of the other moment are the first ones of this moment."""
+        same_value = (self.column, self.edges) == (other.column, other.edges)
+        return same_value and isinstance(self, type(other))
 
 
-def span(statistic: Statistic) -> tuple[float, float]:
-    """Return the lower end and the width of the smallest interval with 0 and the bounds in it.
+class RowCount(Moment):
+    """The number of rows: every row adds 1."""
 
-    Examples
-    --------
-    >>> span(Statistic("total", "age", (20.0, 120.0)))
-    (0.0, 120.0)
-    """
-    least = min(0.0, statistic.lower)
-    return least, max(0.0, statistic.upper) - least
+    limits = Limits((0.0,), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0))
+
+    def write(self, columns: IntegerColumns, value: Any) -> None:
+        """Add nothing: rows are counted in any case."""
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the number of rows."""
+        return [Fraction(rows)]
+
+
+class FirstMoment(Moment):
+    """The sum of t, the place of the value between its bounds, in [-1/2, 1/2]."""
+
+    limits = Limits((-0.5,), (0.5, 1.0), (0.5, 1.0), (0.25, 1.0))
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the sum of t."""
+        return [Fraction(next(totals), grid_steps(*self.edges)) - Fraction(rows, 2)]
+
+
+class SecondMoment(FirstMoment):
+    """The sums of t and of 4t² - 1/2, where t is the place of the value in [-1/2, 1/2]."""
+
+    # (1.0, 25/16) and (0.5, (71 + 8√2)/64), rounded up
+    limits = Limits((-0.5, -0.5), (0.5, 1.0), (1.0, 1.563), (0.5, 1.2862))
+
+    def write(self, columns: IntegerColumns, value: Any) -> Any:
+        """Add the place on the grid, and its squared distance from the middle."""
+        steps = float(grid_steps(*self.edges))
+        centred = (super().write(columns, value) * 2.0 - steps) / steps
+        return columns.add_rounded(centred * centred * float(_FINEST), _FINEST)
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the sums of t and of 4t² - 1/2."""
+        (first,) = super().read(rows, totals)
+        return [first, Fraction(next(totals), _FINEST) - Fraction(rows, 2)]
+
+
+class ValueSum(Moment):
+    """The sum of the values, divided by the width of their `span`."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of the smallest interval that contains 0 and the bounds."""
+        return min(0.0, self.edges[0]), max(0.0, self.edges[1])
+
+    @property
+    def limits(self) -> Limits:
+        """How far one row can move the sum."""
+        (lower, upper), (low, high) = self.edges, self.span
+        reach = max(abs(lower), abs(upper)) / (high - low), (upper - lower) / (high - low)
+        return Limits((low / (high - low),), reach, reach, (reach[0] ** 2, reach[1] ** 2))
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the sum of the values over the width."""
+        (lower, upper), (low, high) = map(Fraction, self.edges), map(Fraction, self.span)
+        place = Fraction(next(totals), grid_steps(*self.edges))
+        return [(rows * lower + place * (upper - lower)) / (high - low)]
+
+
+class BinCounts(Moment):
+    """The number of rows in each bin: a row adds 1 to the bin of its value, and 0 to the others."""
+
+    @property
+    def limits(self) -> Limits:
+        """How far one row can move the counts."""
+        return Limits((0.0,) * (len(self.edges) - 1), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0))
+
+    def write(self, columns: IntegerColumns, value: Any) -> None:
+        """Add, for each inner edge, whether the value is at the edge or above it."""
+        columns.add_flags([value >= edge for edge in self.edges[1:-1]])
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the number of rows in each bin."""
+        above = [rows, *islice(totals, len(self.edges) - 2), 0]
+        return [Fraction(here - beyond) for here, beyond in pairwise(above)]
 
 
 def moments(statistics: Sequence[Statistic], *, sizes_public: bool) -> list[Moment]:
-    """Return what must be released to work out all statistics.
+    """Return the moments to release, from which all of the statistics can be estimated.
 
-    Where sizes of groups are private, a mean is a sum over a count. A total is worked out from the
-    same two if the count is released anyway, and is a sum of its own otherwise.
+    If the number of rows is among them, it comes first. It is not released where it is public.
 
     Examples
     --------
-    >>> asked = [Statistic("mean", "age", (0.0, 120.0)), Statistic("total", "age", (0.0, 120.0))]
-    >>> [one.kind for one in moments(asked, sizes_public=False)]
-    ['count', 'first']
-    >>> [one.kind for one in moments(asked[1:], sizes_public=False)]
-    ['sum']
+    >>> from inbounds.frames.central.statistic import mean, total
+    >>> asked = [mean("age", 0, 120), total("age", 0, 120)]
+    >>> [type(moment).__name__ for moment in moments(asked, sizes_public=False)]
+    ['RowCount', 'FirstMoment']
+    >>> [type(moment).__name__ for moment in moments(asked[1:], sizes_public=False)]
+    ['ValueSum']
     """
-    counted = not sizes_public and any(s.kind in ("count", "mean", "variance") for s in statistics)
-    squared = {(s.column, s.edges) for s in statistics if s.kind == "variance"}
-    found = [moment("count", Statistic("count"))] if counted else []
-    for statistic in statistics:
-        if statistic.kind == "count":
-            continue
-        kind = "second" if (statistic.column, statistic.edges) in squared else "first"
-        if statistic.kind == "histogram":
-            kind = "bins"
-        elif statistic.kind == "total" and not (counted or sizes_public):
-            kind = "sum"
-        one = moment(kind, statistic)
-        if one not in found:
-            found.append(one)
-    return found
+    counted = any(RowCount() in asked.moments(counted=False) for asked in statistics)
+    wanted: list[Moment] = [RowCount()] if counted and not sizes_public else []
+    for asked in statistics:
+        wanted += asked.moments(counted=counted or sizes_public)
+    needed = [m for m in wanted if not any(m != other and other.covers(m) for other in wanted)]
+    return [m for m in dict.fromkeys(needed) if not (sizes_public and m == RowCount())]
 
 
-def box(found: Sequence[Moment], groups: int) -> Box:
-    """Return where the sums of all groups live, each over the largest size of a group.
+def grid_steps(lower: float, upper: float) -> int:
+    """Return how many steps of the grid are between two bounds, at most 2⁴⁰.
+
+    If the width is an integer, the grid has all numbers that are an integer above `lower`.
 
     Examples
     --------
-    >>> box([moment("count", Statistic("count"))], 2)
+    >>> grid_steps(0.0, 120.0) == 120 * 2**33, grid_steps(0.0, 0.3) == 2**40
+    (True, True)
+    """
+    width = upper - lower
+    if not (width.is_integer() and width <= _FINEST):
+        return _FINEST
+    return int(width) << (40 - (int(width) - 1).bit_length())
+
+
+def box(moments: Sequence[Moment], groups: int) -> Box:
+    """Return the box of the sums of all groups, each divided by the largest size of a group.
+
+    Examples
+    --------
+    >>> box([RowCount()], 2)
     Box([0, 0], [1, 1])
     """
-    lower = np.tile([low for one in found for low in one.lowers], groups)
+    lower = np.tile([low for moment in moments for low in moment.limits.lowers], groups)
     return Box(lower, lower + 1.0)
 
 
 def sensitivities(
-    found: Sequence[Moment],
+    moments: Sequence[Moment],
     groups: int,
     *,
     adjacency: Adjacency,
@@ -150,21 +234,21 @@ def sensitivities(
     rows: int,
     size: int,
 ) -> tuple[Sensitivity, Sensitivity]:
-    """Return two descriptions of how far neighbours' sums are apart: with an l1 and an l2 norm.
+    """Return two bounds on how far apart the sums of neighbours are: with an l1 and an l2 norm.
 
-    Both are true, so the one that needs less noise may be used. Sums are over the `size` of a
-    group, as in `box`. The theorem is in docs/proofs/statistics.md.
+    Both hold, so the one that needs less noise may be used. Sums are divided by the `size` of a
+    group, as in `box`. The theorem is item 2 of docs/proofs/statistics.md.
 
     Examples
     --------
-    >>> counts = [moment("count", Statistic("count"))]
     >>> how = dict(adjacency="replace", sizes_public=False, rows=1, size=4)
-    >>> [round(s.limits(3).radius, 6) for s in sensitivities(counts, 3, **how)]
+    >>> [round(s.limits(3).radius, 6) for s in sensitivities([RowCount()], 3, **how)]
     [0.5, 0.353553]
     """
-    l1_one, l1_two = (math.fsum(one.l1[i] for one in found) for i in (0, 1))
-    square_one, square_two = (math.fsum(one.squares[i] for one in found) for i in (0, 1))
-    each = np.array([one.each for one in found for _ in one.lowers])
+    limits = [moment.limits for moment in moments]
+    l1_one, l1_two = (math.fsum(limit.l1[i] for limit in limits) for i in (0, 1))
+    square_one, square_two = (math.fsum(limit.squares[i] for limit in limits) for i in (0, 1))
+    each = np.array([limit.each for limit in limits for _ in limit.lowers])
     if adjacency == "add-remove":
         caps, l1, square = each[:, 0], l1_one, square_one
     elif sizes_public:
@@ -173,10 +257,10 @@ def sensitivities(
         moves = min(groups, 2)
         caps = each.max(axis=1)
         l1, square = max(l1_two, moves * l1_one), max(square_two, moves * square_one)
-    share, slack = rows / size, _ROUNDING * caps.size * groups
-    bounds: Floats = np.tile(caps, groups) * share * _UP + _ROUNDING
+    fraction, slack = rows / size, _ROUNDING * caps.size * groups
+    bounds: Floats = np.tile(caps, groups) * fraction * _UP + _ROUNDING
     each_bound = PerCoordinate(bounds)
     return (
-        L1(l1 * share * _UP + slack) & each_bound,
-        L2(math.sqrt(square) * share * _UP + slack) & each_bound,
+        L1(l1 * fraction * _UP + slack) & each_bound,
+        L2(math.sqrt(square) * fraction * _UP + slack) & each_bound,
     )

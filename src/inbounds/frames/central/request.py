@@ -1,4 +1,4 @@
-"""What a summary was asked for, checked: everything in it is public."""
+"""The checked arguments of `summarize`, all of which are public, and the frame they describe."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 from inbounds import _check
 from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.binding import Table, bound
-from inbounds.frames.central.aggregate import Key, Nulls
+from inbounds.frames.binding import Table, bind_columns
+from inbounds.frames.central.aggregate import Key, NullPolicy
+from inbounds.frames.central.estimate import NUMBERS
 from inbounds.frames.central.moment import Adjacency
-from inbounds.frames.central.statistic import Statistic
-from inbounds.frames.central.value_type import check_keys, check_person, plain
+from inbounds.frames.central.statistic import LABELS, Statistic
+from inbounds.frames.central.value_type import check_keys, check_person, plain_value
 
-NAMES = ("statistic", "column", "bin_lower", "bin_upper")
-"""Columns of a summary that say what a row is about."""
+NAMES = ("statistic", "column", *LABELS)
+"""Columns of a summary that say what a row describes; labels that no row has are left out."""
 
-NUMBERS = ("value", "standard_error", "lower", "upper")
-"""Columns of a summary that hold numbers."""
+_LIST = "a list of values of the columns in by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The arguments of `summarize` that say what to work out and for which neighbours.
+    """The arguments of `summarize` that say what to estimate, and which neighbours to hide.
 
     Examples
     --------
@@ -44,44 +44,46 @@ class Request:
     rows: int
     person: str | None
     size: int | None
-    nulls: Nulls
+    nulls: NullPolicy
 
     @property
     def sizes_public(self) -> bool:
-        """Whether all rows are one group, of a size that neighbours share."""
-        plain = self.person is None and self.nulls == "error"
-        return not self.by and self.adjacency == "replace" and plain
+        """Whether all rows are one group, whose size is the same for all neighbours."""
+        all_rows_used = self.person is None and self.nulls == "error"
+        return not self.by and self.adjacency == "replace" and all_rows_used
 
     @property
     def columns(self) -> list[str]:
-        """The columns that statistics are about."""
+        """The columns that the statistics describe."""
         return [statistic.column for statistic in self.statistics if statistic.column]
 
-    def under(self, called: Mapping[str, str]) -> Request:
-        """Return the same request of a table whose columns have other names."""
+    def under(self, names: Mapping[str, str]) -> Request:
+        """Return the same request for a table whose columns have new names."""
         return replace(
             self,
             statistics=tuple(
-                replace(one, column=called[one.column]) if one.column else one
-                for one in self.statistics
+                replace(statistic, column=names[statistic.column])
+                if statistic.column
+                else statistic
+                for statistic in self.statistics
             ),
-            by=tuple(called[name] for name in self.by),
-            person=None if self.person is None else called[self.person],
+            by=tuple(names[name] for name in self.by),
+            person=None if self.person is None else names[self.person],
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A frame that was opened, with the columns that are used, under names of our own.
+    """The columns of a frame that are used, under new names.
 
     Attributes
     ----------
     table
-        Those columns.
+        The columns.
     request
-        What is asked for, under the same names.
+        The request, under the new names.
     called
-        What the user calls a column.
+        The user's name of each column.
     """
 
     table: Table
@@ -100,7 +102,7 @@ def check_request(
     size: object,
     nulls: object,
 ) -> Request:
-    """Read the arguments of `summarize`.
+    """Check the arguments of `summarize`.
 
     Examples
     --------
@@ -113,30 +115,30 @@ def check_request(
     names, keys = _check_groups(by, groups)
     if not (person is None or isinstance(person, str)):
         raise ArgumentTypeError.must_be("id", "the name of a column", got=repr(person))
-    kind = _check.one_of(("replace", "add-remove"), adjacency=adjacency)
+    neighbours = _check.one_of(("replace", "add-remove"), adjacency=adjacency)
     request = Request(
         statistics=_check_statistics(statistics),
         by=names,
         groups=keys,
-        adjacency=cast("Adjacency", kind),
+        adjacency=cast("Adjacency", neighbours),
         rows=_check.positive_integer(rows=rows),
         person=person,
         size=None if size is None else _check.positive_integer(size=size),
-        nulls=cast("Nulls", _check.one_of(("error", "skip"), nulls=nulls)),
+        nulls=cast("NullPolicy", _check.one_of(("error", "skip"), nulls=nulls)),
     )
-    if size is None and (kind == "add-remove" or person is not None):
+    if size is None and (neighbours == "add-remove" or person is not None):
         raise ArgumentError.must_be(
             "size",
             "given where the number of rows is private",
-            hint="a public number of rows that no group, or the table, has more of.",
+            hint="pass a public upper bound on the number of rows of a group, or of the table.",
         )
     if size is not None and request.sizes_public:
-        raise ArgumentError.must_be("size", "left out here: the number of rows is public")
+        raise ArgumentError.must_be("size", "left out here, because the number of rows is public")
     return request
 
 
 def open_table(frame: Any, request: Request) -> Opened:
-    """Open a frame, and check that the columns that are used are there and of fitting types.
+    """Open a frame, and check that it has the columns that are used, with fitting types.
 
     Examples
     --------
@@ -149,26 +151,26 @@ def open_table(frame: Any, request: Request) -> Opened:
     >>> opened.table.columns, opened.request.statistics
     (['c0'], (mean('c0', 0, 120),))
     """
-    person = [] if request.person is None else [request.person]
-    used = [
-        *(("statistics", name) for name in request.columns),
-        *(("by", name) for name in request.by),
-        *(("id", name) for name in person),
-    ]
-    table, ours = bound(frame, used)
+    used = [("statistics", name) for name in request.columns]
+    used += [("by", name) for name in request.by]
+    if request.person is not None:
+        used.append(("id", request.person))
+    table, names = bind_columns(frame, used)
     schema = table.collect_schema()
     for name in request.columns:
-        if not schema[ours[name]].is_numeric():
-            raise ArgumentTypeError(
-                f"column {name!r} must hold numbers, got {type_name(schema[ours[name]])}.\n"
-                "Hint: cast it to integers or floats first."
+        if not schema[names[name]].is_numeric():
+            raise ArgumentTypeError.must(
+                f"column {name!r}",
+                "hold numbers",
+                got=type_name(schema[names[name]]),
+                hint="cast it to integers or floats first.",
             )
     for i, name in enumerate(request.by):
-        check_keys(table, ours[name], name, [key[i] for key in request.groups])
-    for name in person:
-        check_person(table, ours[name], name)
-    called = {new: name for name, new in ours.items()}
-    return Opened(table=table, request=request.under(ours), called=called)
+        check_keys(table, names[name], name, [key[i] for key in request.groups])
+    if request.person is not None:
+        check_person(table, names[request.person], request.person)
+    called = {new: name for name, new in names.items()}
+    return Opened(table=table, request=request.under(names), called=called)
 
 
 def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
@@ -184,9 +186,11 @@ def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
 
 def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Key, ...]]:
     if (by is None) != (groups is None):
-        raise ArgumentError(
-            "by and groups must be given together: which groups there are must be public, "
-            "so it is not read from the frame."
+        missing, other = ("by", "groups") if by is None else ("groups", "by")
+        raise ArgumentError.must_be(
+            missing,
+            f"given together with {other}",
+            hint="which groups exist must be public, so they are not read from the frame.",
         )
     if by is None:
         return (), ((),)
@@ -197,7 +201,7 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError.must("by", "name at least one column, and none twice")
     if taken := sorted({*names} & {*NAMES, *NUMBERS}):
         raise ArgumentError.must(
-            "by", "not be called like a column of the result", got=repr(taken[0])
+            "by", "not have the name of a column that the result adds", got=repr(taken[0])
         )
     keys = tuple(_key(group, alone=isinstance(by, str)) for group in _listed(groups))
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
@@ -208,27 +212,25 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
 
 
 def _listed(groups: object) -> list[Any]:
-    """Read a list, an array, an index, a column, a range or keys of a dict: what has an order."""
+    """Return the groups of a list, an array, an index, a column, a range or the keys of a dict."""
     if isinstance(groups, set | frozenset):
-        raise ArgumentTypeError(
-            "groups must be a list of values of the columns in by: a set has no order.\n"
-            "Hint: sorted(groups)"
-        )
-    if hasattr(groups, "to_pylist"):  # of Arrow, whose scalars are no plain values
+        requirement = f"{_LIST}, not a set, which has no order"
+        raise ArgumentTypeError.must_be("groups", requirement, hint="sorted(groups)")
+    if hasattr(groups, "to_pylist"):  # of Arrow, whose scalars are not Python values
         return list(groups.to_pylist())
-    no_list = isinstance(groups, str | bytes | Mapping) or hasattr(groups, "columns")
-    if no_list or not isinstance(groups, Iterable):
-        raise ArgumentTypeError("groups must be a list of values of the columns in by.")
+    is_other = isinstance(groups, str | bytes | Mapping) or hasattr(groups, "columns")
+    if is_other or not isinstance(groups, Iterable):
+        raise ArgumentTypeError.must_be("groups", _LIST)
     return list(groups)
 
 
 def _key(group: Any, *, alone: bool) -> Key:
-    """Return the values of a group; none where they are not listed."""
+    """Return the values of a group; an empty key if several are needed and no list is given."""
     if not (alone or isinstance(group, tuple | list | np.ndarray)):
         return ()
     values = [group] if alone else [*group]
     if any(value.__hash__ is None for value in values):
-        raise ArgumentTypeError("groups must be a list of values of the columns in by.")
+        raise ArgumentTypeError.must_be("groups", _LIST)
     return tuple(
-        plain(value.item() if isinstance(value, np.generic) else value) for value in values
+        plain_value(value.item() if isinstance(value, np.generic) else value) for value in values
     )

@@ -1,36 +1,49 @@
-"""What can be asked of a table: counts, totals, means, variances and histograms of columns.
+"""Statistics of a table: counts, totals, means, variances and histograms of columns.
 
-Bounds and edges are arguments because they must be public: reading them from the data would tell
+Each statistic is a class that says which moments it needs, how it is estimated from them, and what
+tells its rows apart. Adding a statistic means adding a class and a function to this module. The
+formulas are in docs/proofs/statistics.md.
+
+Bounds and edges are arguments because they must be public: reading them from the data would reveal
 something about it. Values outside are moved to the nearest bound before anything is added up.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import pairwise
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.central.estimate import Estimate, Released, ratio, variance_of
+from inbounds.frames.central.moment import (
+    BinCounts,
+    FirstMoment,
+    Moment,
+    RowCount,
+    SecondMoment,
+    ValueSum,
+)
 
-Kind = Literal["count", "total", "mean", "variance", "histogram"]
+LABELS = ("bin_lower", "bin_upper")
+"""Columns of a summary that tell the rows of one statistic apart."""
 
 _NARROWEST, _WIDEST = 2.0**-250, 2.0**250
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Statistic:
-    """One question about the rows of each group; made by the functions of this module.
+class Statistic(ABC):
+    """A statistic of the rows of each group, made by one of the functions of this module.
 
     Attributes
     ----------
-    kind
-        Which question.
     column
-        The column it is about; empty for a count.
+        The column that it describes; empty for a count.
     edges
         The public bounds of the column, and between them the inner edges of a histogram.
 
@@ -40,113 +53,250 @@ class Statistic:
     (0.0, 120.0)
     """
 
-    kind: Kind
     column: str = ""
     edges: tuple[float, ...] = ()
 
     @property
+    def kind(self) -> str:
+        """The name of the statistic in a summary, which is that of its class."""
+        return type(self).__name__.strip("_").lower()
+
+    @property
     def lower(self) -> float:
-        """What values of the column are not below."""
+        """The lower bound of the column."""
         return self.edges[0]
 
     @property
     def upper(self) -> float:
-        """What values of the column are not above."""
+        """The upper bound of the column."""
         return self.edges[-1]
 
+    @property
+    def labels(self) -> list[dict[str, float]]:
+        """What tells the rows of this statistic apart, one entry for each row of a group."""
+        return [{}]
+
+    @abstractmethod
+    def moments(self, *, counted: bool) -> list[Moment]:
+        """Return the moments that it needs.
+
+        `counted` says that the number of rows is public, or released for another statistic.
+        """
+
+    @abstractmethod
+    def estimate(self, released: Released) -> list[Estimate]:
+        """Return one estimate for each label, computed from the released moments."""
+
     def __repr__(self) -> str:
-        if self.kind == "count":
-            return "count()"
-        edges = (
-            format_numbers(self.edges)
-            if self.kind == "histogram"
-            else format_numbers(self.edges)[1:-1]
-        )
-        return f"{self.kind}({self.column!r}, {edges})"
+        arguments = [repr(self.column), *map(format_numbers, self.edges)] if self.column else []
+        return f"{self.kind}({', '.join(arguments)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Count(Statistic):
+    def moments(self, *, counted: bool) -> list[Moment]:
+        return [RowCount()]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        fractions = released.sums(*self.moments(counted=True), jointly=False)
+        return [fraction.scaled(released.size).rounded() for fraction in fractions]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Total(Statistic):
+    def moments(self, *, counted: bool) -> list[Moment]:
+        return [(FirstMoment if counted else ValueSum)(self.column, self.edges)]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        size, values = released.size, ValueSum(self.column, self.edges)
+        low, high = values.span
+        if released.holds(values):
+            (total,) = released.sums(values)
+            total = total.scaled(size * (high - low))
+        else:
+            if not released.holds(RowCount()):  # exactly `size` rows are added up
+                low, high = self.edges
+            fraction, place = released.sums(RowCount(), FirstMoment(self.column, self.edges))
+            middle = fraction.scaled(self.lower / 2 + self.upper / 2).scaled(size)
+            total = place.scaled(size * (self.upper - self.lower)).plus(middle)
+        return [total.clipped(size * low, size * high)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Mean(Statistic):
+    def moments(self, *, counted: bool) -> list[Moment]:
+        return [RowCount(), FirstMoment(self.column, self.edges)]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        fraction, place = released.sums(*self.moments(counted=True))
+        middle, width = self.lower / 2 + self.upper / 2, self.upper - self.lower
+        return [ratio(place, fraction).scaled(width, middle).clipped(self.lower, self.upper)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Variance(Statistic):
+    def moments(self, *, counted: bool) -> list[Moment]:
+        return [RowCount(), SecondMoment(self.column, self.edges)]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        fraction, first, second = released.sums(*self.moments(counted=True))
+        square = (self.upper - self.lower) ** 2
+        return [variance_of(first, second, fraction).scaled(square).clipped(0.0, square / 4)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Histogram(_Count):  # of the rows in each bin
+    @property
+    def labels(self) -> list[dict[str, float]]:
+        return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
+
+    def moments(self, *, counted: bool) -> list[Moment]:
+        return [BinCounts(self.column, self.edges)]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.column!r}, {format_numbers(self.edges)})"
 
 
 def count() -> Statistic:
-    """Ask for the number of rows.
+    """Ask for the number of rows n.
+
+    Returns
+    -------
+    A statistic to pass to `summarize`.
+
+    See Also
+    --------
+    summarize, histogram
 
     Examples
     --------
     >>> count()
     count()
     """
-    return Statistic("count")
+    return _Count()
 
 
 def total(column: str, lower: float, upper: float) -> Statistic:
-    """Ask for the sum of a column whose values are in [`lower`, `upper`].
+    """Ask for the sum Σx of a column whose values are in [`lower`, `upper`].
+
+    Parameters
+    ----------
+    column
+        The name of a column of numbers.
+    lower, upper
+        Public bounds. Values outside are moved to the nearest bound.
+
+    Returns
+    -------
+    A statistic to pass to `summarize`.
+
+    Raises
+    ------
+    ArgumentError
+        If a bound is not finite, or the bounds are not in order.
+    ArgumentTypeError
+        If `column` is not a name, or a bound is not a number.
+
+    See Also
+    --------
+    summarize, mean
 
     Examples
     --------
     >>> total("income", 0, 1e6)
     total('income', 0, 1000000)
     """
-    return _bounded("total", column, lower, upper)
+    return _Total(*_bounded(column, lower, upper))
 
 
 def mean(column: str, lower: float, upper: float) -> Statistic:
-    """Ask for the mean of a column whose values are in [`lower`, `upper`].
+    """Ask for the mean Σx/n of a column whose values are in [`lower`, `upper`].
+
+    Parameters, errors and what is returned are those of `total`.
+
+    See Also
+    --------
+    summarize, total, variance
 
     Examples
     --------
     >>> mean("age", 0, 120)
     mean('age', 0, 120)
     """
-    return _bounded("mean", column, lower, upper)
+    return _Mean(*_bounded(column, lower, upper))
 
 
 def variance(column: str, lower: float, upper: float) -> Statistic:
-    """Ask for the variance (mean squared distance from the mean) of a column in [`lower`, `upper`].
+    """Ask for the variance Σ(x - Σx/n)²/n of a column whose values are in [`lower`, `upper`].
 
-    It is at most (`upper` - `lower`)²/4.
+    It is at most (`upper` - `lower`)²/4. Parameters, errors and what is returned are those of
+    `total`.
+
+    See Also
+    --------
+    summarize, mean
 
     Examples
     --------
     >>> variance("age", 0, 120)
     variance('age', 0, 120)
     """
-    return _bounded("variance", column, lower, upper)
+    return _Variance(*_bounded(column, lower, upper))
 
 
 def histogram(column: str, edges: Sequence[float]) -> Statistic:
-    """Ask how many rows are in each bin of a column.
+    """Ask for the number of rows in each bin of a column.
 
-    Bins hold their lower edge and not their upper one; the last holds both. Values beyond the
-    outer edges belong to the outer bins.
+    Parameters
+    ----------
+    column
+        The name of a column of numbers.
+    edges
+        At least two public numbers, each above the one before. A bin contains its lower edge and
+        not its upper edge, except for the last bin, which contains both. Values beyond the outer
+        edges belong to the outer bins.
+
+    Returns
+    -------
+    A statistic to pass to `summarize`, which writes one row for each bin.
+
+    Raises
+    ------
+    ArgumentError
+        If `edges` are not finite, fewer than two, or not in order.
+    ArgumentTypeError
+        If `column` is not a name, or an edge is not a number.
+
+    See Also
+    --------
+    summarize, count
 
     Examples
     --------
     >>> histogram("age", [0, 18, 65, 120])
     histogram('age', [0, 18, 65, 120])
     """
-    given = np.atleast_1d(_check.finite_vector(edges=edges))
-    if given.size < 2 or not (np.diff(given) > 0).all():
+    numbers = np.atleast_1d(_check.finite_vector(edges=edges))
+    if numbers.size < 2 or not (np.diff(numbers) > 0).all():
         raise ArgumentError.must_be("edges", "at least two numbers, each above the one before")
-    _check_width(float(given[0]), float(given[-1]))
-    return Statistic("histogram", _column(column), tuple(given.tolist()))
+    return _Histogram(*_checked(column, "edges", tuple(numbers.tolist())))
 
 
-def _bounded(kind: Kind, column: str, lower: float, upper: float) -> Statistic:
+def _bounded(column: object, lower: float, upper: float) -> tuple[str, tuple[float, ...]]:
     low, high = _check.finite(lower=lower), _check.finite(upper=upper)
-    _check_width(low, high)
-    return Statistic(kind, _column(column), (low, high))
+    if not low < high:
+        got = f"lower={format_numbers(low)}, upper={format_numbers(high)}"
+        raise ArgumentError.must_be("upper", "above lower", got=got)
+    return _checked(column, "upper", (low, high))
 
 
-def _check_width(lower: float, upper: float) -> None:
-    if not lower < upper:
-        raise ArgumentError.must_be(
-            "upper",
-            "above lower",
-            got=f"lower={format_numbers(lower)}, upper={format_numbers(upper)}",
-        )
-    if not _NARROWEST < upper - lower < _WIDEST:
-        raise ArgumentError("upper - lower must be between 2**-250 and 2**250.")
-
-
-def _column(column: object) -> str:
+def _checked(
+    column: object, argument: str, edges: tuple[float, ...]
+) -> tuple[str, tuple[float, ...]]:
     if not isinstance(column, str) or not column:
         raise ArgumentTypeError.must_be("column", "the name of a column", got=repr(column))
-    return column
+    if not _NARROWEST < edges[-1] - edges[0] < _WIDEST:
+        requirement = "give a range whose width is between 2**-250 and 2**250"
+        got = f"{format_numbers(edges[0])} to {format_numbers(edges[-1])}"
+        raise ArgumentError.must(argument, requirement, got=got)
+    return column, edges

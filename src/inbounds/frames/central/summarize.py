@@ -1,4 +1,4 @@
-"""Central privacy for data frames: statistics of a table, or of its groups, in one release."""
+"""Statistics of a table, or of its groups, in one release (docs/proofs/statistics.md)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import Table
 from inbounds.frames.central import aggregate
-from inbounds.frames.central.aggregate import Nulls
-from inbounds.frames.central.estimate import Estimate, Released
+from inbounds.frames.central.aggregate import NullPolicy
+from inbounds.frames.central.estimate import NUMBERS, Released
 from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
 from inbounds.frames.central.request import (
     NAMES,
-    NUMBERS,
     Opened,
     Request,
     check_request,
@@ -48,83 +47,106 @@ def summarize(
     rows: int = 1,
     id: str | None = None,
     size: int | None = None,
-    nulls: Nulls = "error",
+    nulls: NullPolicy = "error",
     ledger: Any = None,
     dataset: str | None = None,
     label: str | None = None,
 ) -> Any:
-    """Release statistics of a table, or of groups of its rows, all at once, each in its range.
+    """Release statistics of a table, or of groups of its rows, jointly and each in its range.
 
     Parameters
     ----------
     frame
-        A pandas or Polars data frame (lazy too), a PyArrow table, a DuckDB relation or a PySpark
-        data frame. The engine that holds it works out the sums; a lazy one runs twice.
+        A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
+        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice.
     statistics
-        What to ask, made by `count`, `total`, `mean`, `variance` and `histogram` of
-        inbounds.frames.central.statistic.
+        One or more statistics, made by `count`, `total`, `mean`, `variance` and `histogram` of
+        `inbounds.frames`.
     by, groups
-        One or more columns that split the rows, and the values (or tuples of them) to tell
-        about, in a list, an array or anything else that has an order; they must be public. Rows
-        with other values, or none, count nowhere. Values are strings, whole numbers, booleans or
-        dates, and those of a categorical column are of the type of its categories. Strings are
-        compared by their bytes, whatever the collation of a column.
+        One or more columns that split the rows, and the values (or tuples of values) of the groups
+        to report, in a list, an array or anything else that has an order. Both must be public. Rows
+        with other values, or with nulls, belong to no group. Values are strings, integers, booleans
+        or dates; in a categorical column they have the type of its categories. Strings are compared
+        by their bytes, regardless of a column's collation.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
     adjacency
-        What neighbours are. ``"replace"``: up to `rows` rows have other values, and the number of
-        rows is public. ``"add-remove"``: up to `rows` rows are added or removed.
+        Which tables are neighbours. ``"replace"``: up to `rows` rows have other values, and the
+        number of rows is public. ``"add-remove"``: up to `rows` rows are added or removed.
     rows, id
-        How many rows may be about one person. With `id`, the column that tells whose row it is,
-        privacy is for people: at most `rows` rows of each are used, evenly spaced among their
-        rows in order of value, and all of one person's rows may change, come or go. **Of two rows
-        the lower one is used**: statistics are of the rows used, and low where people have many
-        more rows than `rows`. Ids are strings, compared by their bytes, numbers, booleans, dates
-        or bytes; anything else is refused.
+        How many rows may belong to one person. `id` is the column that identifies each row's
+        person; privacy is then for people: all rows of one person may change, or be added or
+        removed. At most `rows` rows of each person are used, evenly spaced among that person's rows
+        in the order of their values; if two rows are in the middle, the lower one is used.
+        Statistics describe the rows that are used, so they are too low where people have many more
+        rows than `rows`. Ids are strings, which are compared by their bytes, numbers, booleans,
+        dates or bytes.
     size
-        Public upper bound on how many rows a group has (the table, without `by`). Needed where
-        the number of rows is private: with ``"add-remove"`` or `id`. A tight bound gives less
-        noise. Sums above it are cut off, at no cost to privacy.
+        A public upper bound on the number of rows of a group (of the table, without `by`). It is
+        required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
+        gives less noise. Sums above the bound are cut off, at no cost to privacy.
     nulls
-        ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any
-        column asked about; how many are left is then private.
+        ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
+        that a statistic describes; the number of rows that are left is then private.
     ledger, dataset, label
-        A `Ledger` to charge, before anything is drawn, and what to write there. By default the
-        label names the statistics. The charge states its unit: ``Unit(adjacency, "person")`` with
-        `id`, and ``Unit(adjacency, "row", rows)`` without. A dataset of another unit converts or
-        refuses it.
+        A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
+        label for the charge, which names the statistics by default. The charge states its unit:
+        ``Unit(adjacency, "person")`` with `id`, and ``Unit(adjacency, "row", rows)`` without. A
+        dataset of another unit converts or refuses it.
 
     Returns
     -------
-    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for
-    DuckDB. One row for each group, statistic and bin, with the columns of `by`, ``statistic``,
+    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
+    It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
     ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``, and
     ``lower`` and ``upper``, between which the truth is with probability 0.95 or more.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not valid, the frame lacks a column, a column has nulls or infinite
+        values, or the engine fails. The message shows no values.
+    ArgumentTypeError
+        If an argument or a column has a type that cannot be used.
+    BudgetExceededError
+        If the ledger has no room for the charge. Nothing is charged or drawn then.
+
+    See Also
+    --------
+    privatize : Release every person's values instead, without trusting whoever collects them.
+    count, total, mean, variance, histogram
 
     Guarantees
     ----------
     All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
-    that are neighbours: docs/proofs/statistics.md. Sums are exact, so no rounding adds to what one
-    row changes. Errors show no value; that a column holds nulls or infinities is told by the error.
+    that are neighbours: docs/proofs/statistics.md, items 2 to 6. Sums are exact, so rounding adds
+    nothing to what one row changes. Errors show no value, but an error reveals that a column holds
+    nulls or infinite values.
 
     Notes
     -----
-    "The truth" is the statistic of the rows that are used, their values moved to the bounds. Errors
-    and intervals are about the noise; they do not know of which population the table is a sample.
-    Without `by`, under ``"replace"``, the number of rows is public, and `count` is exact.
+    What is released are sums: of ones, of t = (x - lower)/(upper - lower) - 1/2, of 4t² - 1/2, and
+    of the rows in each bin, all divided by the size of a group. One `BoundedGaussian` releases them
+    for all groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm,
+    whichever needs less noise. Statistics are computed from its outputs.
 
-    Pure `epsilon` is dear: relative to the range, the noise of this mechanism shrinks with the
-    square root of the number of rows only. With a small `delta`, or `rho`, it shrinks with the
-    number of rows.
+    "The truth" is the statistic of the rows that are used, with values moved to the bounds.
+    Standard errors and intervals describe the noise; they do not treat the table as a sample of a
+    population. Without `by`, under ``"replace"``, the number of rows is public, and `count` is
+    exact.
 
-    Where the size of a group is private, a mean is a released sum over a released count. Its
-    interval holds whatever the noise is; its standard error is a first-order one, at best a rough
-    guide when a group is not much larger than its noise.
+    A guarantee of `epsilon` alone needs much more noise: relative to the range, the noise of this
+    mechanism shrinks only with the square root of the number of rows. With a small `delta`, or with
+    `rho`, it shrinks with the number of rows.
+
+    Where the size of a group is private, a mean is a released sum divided by a released count. Its
+    interval is valid for any amount of noise; its standard error is a first-order approximation,
+    which is only a rough guide if a group is not much larger than its noise.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from inbounds.frames.central.statistic import count, mean
+    >>> from inbounds.frames import count, mean
     >>> table = pd.DataFrame({"age": [17, 41, 68] * 100, "town": ["Ulm", "Rom", "Ulm"] * 100})
     >>> asked = [count(), mean("age", 0, 120)]
     >>> result = summarize(table, asked, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
@@ -145,33 +167,39 @@ def summarize(
         size=size,
         nulls=nulls,
     )
-    if (ledger is None) != (dataset is None) or (ledger is None and label is not None):
-        raise ArgumentError("ledger and dataset must be given together, and label only with them.")
-    if ledger is not None and not hasattr(ledger, "release"):
-        raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
-    many, opened = quietly(lambda: _checked(frame, request))
-    largest = request.size or many  # without a size, the number of rows is public
-    if not largest:
+    _check_ledger(ledger, dataset, label)
+    row_count, opened = quietly(lambda: _open(frame, request))
+    size = request.size or row_count  # without a size, the number of rows is public
+    if not size:
         raise ArgumentError.must("frame", "have at least one row")
-    found = moments(request.statistics, sizes_public=request.sizes_public)
-    if not found:  # a public number of rows is all that is asked for
-        return _written(opened.table, request, Released(None, np.empty((1, 0)), found, largest))
+    needed = moments(request.statistics, sizes_public=request.sizes_public)
+    if not needed:  # only the public number of rows is asked for
+        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size))
     exact = quietly(lambda: _sums(opened))
-    values = np.array([float(one / largest) for group in exact for one in group])
-    mechanism = _mechanism(found, request, largest, guarantee)
-    middle = np.reshape(mechanism.domain.lower, (len(request.groups), -1)) + 0.5
-    trial = Released(mechanism, middle, found, largest)
-    quietly(
-        lambda: _written(opened.table, request, trial)
-    )  # what it cannot hold is found out in time
+    values = np.array([float(number / size) for group in exact for number in group])
+    mechanism = _mechanism(needed, request, size, guarantee)
+    shape = len(request.groups), -1
+    trial = Released(mechanism, np.reshape(mechanism.domain.lower, shape) + 0.5, needed, size)
+    quietly(lambda: _written(opened.table, request, trial))  # fails before anything is charged
     if ledger is None:
-        answers = mechanism.release(values)
+        outputs = mechanism.release(values)
     else:
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         unit = _unit(request)
-        answers = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
-    shaped = np.reshape(answers, (len(request.groups), -1))
-    return _written(opened.table, request, Released(mechanism, shaped, found, largest))
+        outputs = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
+    released = Released(mechanism, np.reshape(outputs, shape), needed, size)
+    return _written(opened.table, request, released)
+
+
+def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
+    """Refuse a ledger without a dataset, the reverse, and a label without both."""
+    if (ledger is None) != (dataset is None):
+        missing, other = ("ledger", "dataset") if ledger is None else ("dataset", "ledger")
+        raise ArgumentError.must_be(missing, f"given together with {other}")
+    if ledger is None and label is not None:
+        raise ArgumentError.must_be("label", "given only together with ledger and dataset")
+    if ledger is not None and not hasattr(ledger, "release"):
+        raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
 
 
 def _unit(request: Request) -> Unit:
@@ -181,14 +209,14 @@ def _unit(request: Request) -> Unit:
     return Unit(request.adjacency, "row", request.rows)
 
 
-def _checked(frame: Any, request: Request) -> tuple[int, Opened]:
-    """Return the number of rows, and the table of those that are used."""
+def _open(frame: Any, request: Request) -> tuple[int, Opened]:
+    """Return the number of rows, and the table of the rows that are used."""
     opened = open_table(frame, request)
-    ours = opened.request
-    many, table = aggregate.checked(
-        opened.table, ours.columns, ours.person, ours.nulls, opened.called.__getitem__
+    renamed = opened.request
+    row_count, table = aggregate.check_table(
+        opened.table, renamed.columns, renamed.person, renamed.nulls, opened.called.__getitem__
     )
-    return many, replace(opened, table=table)
+    return row_count, replace(opened, table=table)
 
 
 def _sums(opened: Opened) -> list[list[Fraction]]:
@@ -205,68 +233,63 @@ def _sums(opened: Opened) -> list[list[Fraction]]:
 
 
 def _mechanism(
-    found: Sequence[Moment], request: Request, size: int, guarantee: Guarantee
+    needed: Sequence[Moment], request: Request, size: int, guarantee: Guarantee
 ) -> BoundedGaussian:
-    """Return the mechanism with the least noise; a change is bounded in l1 and in l2."""
-    domain = box(found, len(request.groups))
+    """Return the mechanism with less noise: calibrated to the bound in l1, or to that in l2."""
+    domain = box(needed, len(request.groups))
     bounds = sensitivities(
-        found,
+        needed,
         len(request.groups),
         adjacency=request.adjacency,
         sizes_public=request.sizes_public,
         rows=request.rows,
         size=size,
     )
-    fitted = [
+    candidates = [
         BoundedGaussian.calibrated(domain, bound, scaling="width", **guarantee.stated())
         for bound in bounds
     ]
-    return min(fitted, key=lambda mechanism: float(np.max(mechanism.sigma)))
+    return min(candidates, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
 def _written(table: Table, request: Request, released: Released) -> Any:
-    """Write estimates as a frame of the user's kind."""
-    bins = any(statistic.kind == "histogram" for statistic in request.statistics)
-    kept = [name for name in NAMES if bins or not name.startswith("bin")]
-    estimates = [(one, released.estimate(one)) for one in request.statistics]
-    rows = [
-        (*key, *_cells(one, part, g, j, bins))
-        for g, key in enumerate(request.groups)
-        for one, parts in estimates
-        for j, part in enumerate(parts)
+    """Write estimates in a frame of the user's kind."""
+    estimates = [
+        ({"statistic": asked.kind, "column": asked.column or None, **label}, estimate)
+        for asked in request.statistics
+        for label, estimate in zip(asked.labels, asked.estimate(released), strict=True)
     ]
-    names = (*request.by, *kept, *NUMBERS)
-    columns = dict(zip(names, map(_numbers, zip(*rows, strict=True)), strict=True))
-    engine = table.implementation
-    if engine.is_pyspark():
-        with optional():
-            import pyarrow as pa  # noqa: PLC0415 - Spark's own way from Python needs it
-
-        return table.to_native().sparkSession.createDataFrame(pa.table(columns))
-    eager = isinstance(table, nw.DataFrame) or engine.is_polars()
-    backend = engine if eager else "pyarrow"
+    rows = [
+        dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)
+        for group, key in enumerate(request.groups)
+        for about, estimate in estimates
+    ]
+    names = [n for n in (*request.by, *NAMES, *NUMBERS) if any(n in row for row in rows)]
+    columns = {name: [row.get(name) for row in rows] for name in names}
     return in_our_words(
-        lambda: nw.from_dict(columns, backend=cast("Any", backend)).to_native(),
-        lambda _: ArgumentError(
-            "groups must hold whole numbers that fit a column of 64 bits, signed or unsigned."
-        ),
+        lambda: _frame(table, columns),
+        lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
         OverflowError,
         TypeError,
     )
 
 
-def _numbers(cells: Sequence[Any]) -> Any:
-    """Return cells, as unsigned numbers if they are whole and too large for signed ones."""
-    whole = all(type(cell) is int for cell in cells)
-    if not whole or max(cells) < 1 << 63 or max(cells) >= 1 << 64 or min(cells) < 0:
-        return list(cells)
-    return np.array(cells, np.uint64)
+def _frame(table: Table, columns: dict[str, list[Any]]) -> Any:
+    """Return columns as a frame of the kind that the table is."""
+    engine = table.implementation
+    if engine.is_pandas() or engine.is_polars():
+        return nw.from_dict(columns, backend=cast("Any", engine)).to_native()
+    result = _arrow_table(columns)
+    return table.to_native().sparkSession.createDataFrame(result) if engine.is_pyspark() else result
 
 
-def _cells(one: Statistic, part: Estimate, group: int, place: int, bins: bool) -> list[Any]:
-    edges: list[float | None] = []
-    if bins:
-        is_bin = one.kind == "histogram"
-        edges = list(one.edges[place : place + 2]) if is_bin else [None, None]
-    numbers = [float(a[group]) for a in (part.value, part.error, part.lower, part.upper)]
-    return [one.kind, one.column or None, *edges, *numbers]
+def _arrow_table(columns: dict[str, list[Any]]) -> Any:
+    """Return a table of Arrow, which by itself would read integers as signed ones only."""
+    with optional():
+        import pyarrow as pa  # noqa: PLC0415 - pandas and Polars do without
+
+    arrays = {}
+    for name, values in columns.items():
+        is_large = any(isinstance(value, int) and value >= 2**63 for value in values)
+        arrays[name] = pa.array(values, pa.uint64() if is_large else None)
+    return pa.table(arrays)

@@ -1,7 +1,7 @@
-"""Which plain Python type the values of a column have, however its engine stores them.
+"""The plain Python type of a column's values, regardless of how its engine stores them.
 
-Categories are what they stand for, and objects are looked at one by one. Values themselves appear
-nowhere: errors name types, and of objects not even these.
+Categories have the type of what they stand for, and objects are looked at one by one. Errors show
+no values: they name types, and for objects not even these.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ with optional():
     import narwhals as nw
 
 KEYS = (str, int, bool, date)
-"""What can be grouped by."""
+"""Types of values to group by."""
 
 PEOPLE = (*KEYS, float, Decimal, bytes)
-"""What can tell people apart; objects and categories of pandas that are floats cannot."""
+"""Types of ids of people; floats among objects or categories of pandas are refused."""
 
 _TYPES: dict[Any, type] = {
     nw.String: str,
@@ -38,16 +38,16 @@ _TYPES: dict[Any, type] = {
 }
 
 
-def plain(value: Any) -> Any:
-    """Return a string, bytes or a whole number as a plain one, and anything else as it is.
+def plain_value(value: Any) -> Any:
+    """Return strings, bytes and integers as values of Python's own types, and others as they are.
 
-    A subclass may have an equality of its own, which is not to be trusted.
+    A subclass may define its own equality, which must not be trusted.
 
     Examples
     --------
     >>> class Id(str):
     ...     __eq__, __hash__ = object.__eq__, object.__hash__
-    >>> Id("ann") == Id("ann"), plain(Id("ann")) == plain(Id("ann"))
+    >>> Id("ann") == Id("ann"), plain_value(Id("ann")) == plain_value(Id("ann"))
     (False, True)
     """
     if isinstance(value, np.bool_ | np.integer | np.str_ | np.bytes_):
@@ -62,7 +62,7 @@ def plain(value: Any) -> Any:
 
 
 def value_type(table: Table, name: str) -> tuple[type | None, str]:
-    """Return the type of a column's values, None if it is no plain one, and what to call it.
+    """Return the Python type of a column's values, or None for other types, and its description.
 
     A column of objects without any value has the type of None.
 
@@ -73,39 +73,39 @@ def value_type(table: Table, name: str) -> tuple[type | None, str]:
     >>> value_type(years, "year")
     (<class 'int'>, 'categories of int64')
     """
-    kind = table.collect_schema()[name]
-    if table.implementation.is_pandas() and not kind.is_numeric():
-        return _in_pandas(table.to_native()[name], kind)
-    if table.implementation.is_pyarrow() and isinstance(kind, nw.Categorical):
+    dtype = table.collect_schema()[name]
+    if table.implementation.is_pandas() and not dtype.is_numeric():
+        return _in_pandas(table.to_native()[name], dtype)
+    if table.implementation.is_pyarrow() and isinstance(dtype, nw.Categorical):
         return None, "a dictionary of other values"
-    if kind.is_integer() or kind.is_float():
-        return (int if kind.is_integer() else float), type_name(kind)
-    return (bytes, "UUID") if _is_uuid(table, name) else (_TYPES.get(type(kind)), type_name(kind))
+    if dtype.is_integer() or dtype.is_float():
+        return (int if dtype.is_integer() else float), type_name(dtype)
+    return (bytes, "UUID") if _is_uuid(table, name) else (_TYPES.get(type(dtype)), type_name(dtype))
 
 
-def _in_pandas(series: Any, kind: Any) -> tuple[type | None, str]:
-    """Return the type of a column of pandas that holds no numbers, and what to call it."""
+def _in_pandas(series: Any, dtype: Any) -> tuple[type | None, str]:
+    """Return the type of a column of pandas that does not hold numbers, and its description."""
     if (categories := getattr(series, "cat", None)) is not None:
         index = categories.categories
         return _of_objects(index.tolist()), f"categories of {type_name(index.dtype)}"
     if series.dtype == object:
         return _of_objects(series[series.notna()].tolist()), "objects of other or several types"
-    if isinstance(kind, nw.Unknown | nw.Categorical):  # a dictionary that is not decoded
+    if isinstance(dtype, nw.Unknown | nw.Categorical):  # a dictionary that is not decoded
         return None, type_name(series.dtype)
-    return _TYPES.get(type(kind)), type_name(kind)
+    return _TYPES.get(type(dtype)), type_name(dtype)
 
 
 def check_keys(table: Table, name: str, called: str, values: list[Any]) -> None:
-    """Refuse a column that cannot be grouped by, and values that it cannot have.
+    """Refuse a column to group by, or values of a type that it cannot have.
 
-    They would silently match nothing.
+    These values would silently match nothing.
 
     Parameters
     ----------
     name, called
         The column's name in the table, and in errors.
     values
-        What is asked for.
+        The public values of the groups.
 
     Examples
     --------
@@ -117,18 +117,17 @@ def check_keys(table: Table, name: str, called: str, values: list[Any]) -> None:
     """
     fitting, got = value_type(table, name)
     if fitting not in (*KEYS, NoneType) or got == "UUID":
-        raise ArgumentTypeError(
-            f"column {called!r} must hold strings, whole numbers, booleans or dates to group by, "
-            f"got {got}.\n{_hint(table, fitting, got)}"
+        requirement = "hold strings, integers, booleans or dates to group by"
+        raise ArgumentTypeError.must(
+            f"column {called!r}", requirement, got=got, hint=_hint(table, fitting, got)
         )
     if fitting is not NoneType and any(type(value) is not fitting for value in values):
-        raise ArgumentTypeError(
-            f"groups must list values of type {fitting.__name__} for column {called!r}."
-        )
+        requirement = f"list values of type {fitting.__name__} for column {called!r}"
+        raise ArgumentTypeError.must("groups", requirement)
 
 
 def check_person(table: Table, name: str, called: str | None = None) -> None:
-    """Refuse a column of people whose values have no equality that is the same in every engine.
+    """Refuse a column of ids whose values are not compared in the same way by every engine.
 
     Examples
     --------
@@ -141,33 +140,35 @@ def check_person(table: Table, name: str, called: str | None = None) -> None:
     """
     fitting, got = value_type(table, name)
     if fitting not in (*PEOPLE, NoneType):
-        raise ArgumentTypeError(
-            f"column {called or name!r} must hold strings, numbers, booleans, dates or bytes to "
-            f"tell people apart, got {got}.\nHint: cast it to strings first."
+        raise ArgumentTypeError.must(
+            f"column {called or name!r}",
+            "hold strings, numbers, booleans, dates or bytes to tell people apart",
+            got=got,
+            hint="cast it to strings first.",
         )
 
 
 def _of_objects(values: list[Any]) -> type | None:
-    """Return the one type of all values; a float among objects may be a NaN, which equals none."""
-    kinds = {type(plain(value)) for value in values} or {NoneType}
-    kind = kinds.pop()
-    return kind if not kinds and kind in {*PEOPLE, NoneType} - {float} else None
+    """Return the type that all values have; floats are refused, as a NaN does not equal itself."""
+    types = {type(plain_value(value)) for value in values} or {NoneType}
+    first = types.pop()
+    return first if not types and first in {*PEOPLE, NoneType} - {float} else None
 
 
 def _hint(table: Table, fitting: type | None, got: str) -> str:
-    """Say how a column that is often met becomes one that can be grouped by."""
+    """Say how to turn a column of a common type into one to group by."""
     in_pandas = table.implementation.is_pandas()
     if fitting is float:
         how = ', such as .astype("Int64")' if in_pandas else ""
-        return f"Hint: cast it to integers first{how}, or to strings."
+        return f"cast it to integers first{how}, or to strings."
     if got.startswith(("Datetime", "period", "categories of datetime", "categories of period")):
         how = ', such as .dt.strftime("%Y-%m-%d")' if in_pandas else ""
-        return f"Hint: cast it to strings first{how}, or to dates."
-    return f"Hint: cast it to strings first{', such as .astype(str)' if in_pandas else ''}."
+        return f"cast it to strings first{how}, or to dates."
+    return f"cast it to strings first{', such as .astype(str)' if in_pandas else ''}."
 
 
 def _is_uuid(table: Table, name: str) -> bool:
-    """Whether a column is one of DuckDB's UUIDs, which narwhals does not know."""
+    """Whether a column holds UUIDs of DuckDB, which narwhals does not know."""
     native = table.to_native()
     return (
         table.implementation.is_duckdb() and str(native.types[native.columns.index(name)]) == "UUID"

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.aggregate import checked, few_rows, sums
+from inbounds.frames.central.aggregate import check_table, keep_rows, sums
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.statistic import count, mean, total
 
@@ -17,10 +17,12 @@ SUM = moments([total("x", 0, 8)], sizes_public=False)
 
 @pytest.mark.parametrize("nulls", ["error", "skip"])
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-def test_numbers_that_are_none_are_refused_by_column_and_not_shown(nulls: str, bad: float) -> None:
+def test_numbers_that_are_not_finite_are_refused_by_column_and_not_shown(
+    nulls: str, bad: float
+) -> None:
     table = nw.from_native(pl.DataFrame({"x": [98765.0, bad]}))
     with pytest.raises(ArgumentError, match="column 'x' must be finite") as caught:
-        checked(table, ["x"], None, nulls)  # type: ignore[arg-type]
+        check_table(table, ["x"], None, nulls)  # type: ignore[arg-type]
     assert "98765" not in str(caught.value)
     assert "1" not in str(caught.value)
 
@@ -28,28 +30,28 @@ def test_numbers_that_are_none_are_refused_by_column_and_not_shown(nulls: str, b
 def test_nulls_are_refused_by_column() -> None:
     table = nw.from_native(pl.DataFrame({"x": [1, None], "y": [1, 2]}))
     with pytest.raises(ArgumentError, match="column 'x' must have no nulls"):
-        checked(table, ["y", "x"], None, "error")
-    assert checked(table, ["y"], None, "error")[0] == 2
+        check_table(table, ["y", "x"], None, "error")
+    assert check_table(table, ["y"], None, "error")[0] == 2
 
 
 def test_nan_is_a_null_in_pandas() -> None:
     table = nw.from_native(pd.DataFrame({"x": [1.0, float("nan")]}))
     with pytest.raises(ArgumentError, match="nulls"):
-        checked(table, ["x"], None, "error")
-    rows, rest = checked(table, ["x"], None, "skip")
+        check_table(table, ["x"], None, "error")
+    rows, rest = check_table(table, ["x"], None, "skip")
     assert (rows, sums(rest, COUNT)) == (2, [[1]])
 
 
 def test_rows_with_a_null_in_any_column_asked_about_are_skipped() -> None:
     table = nw.from_native(pl.DataFrame({"x": [1, None, 3, 4], "y": [1, 2, None, 4]}))
-    assert sums(checked(table, ["x", "y"], None, "skip")[1], COUNT) == [[2]]
+    assert sums(check_table(table, ["x", "y"], None, "skip")[1], COUNT) == [[2]]
 
 
 @pytest.mark.parametrize("nulls", ["error", "skip"])
 def test_every_row_must_be_somebodys(nulls: str) -> None:
     table = nw.from_native(pl.DataFrame({"x": [1, 2], "who": ["a", None]}))
     with pytest.raises(ArgumentError, match="column 'who'"):
-        checked(table, ["x"], "who", nulls)  # type: ignore[arg-type]
+        check_table(table, ["x"], "who", nulls)  # type: ignore[arg-type]
 
 
 def test_groups_are_those_listed_in_their_order() -> None:
@@ -81,7 +83,7 @@ def test_a_person_has_as_many_rows_as_allowed_and_spread_evenly(
 ) -> None:
     frame = pl.DataFrame({"person": [1] * own + [2], "x0": [*map(float, range(own)), 50.0]})
     table = nw.from_native(frame.sample(fraction=1, shuffle=True, seed=4))
-    kept = few_rows(table.lazy() if lazy else table, ["x0"], rows)
+    kept = keep_rows(table.lazy() if lazy else table, ["x0"], rows)
     values = kept.lazy().collect().to_native()
     hers = sorted(values.filter(pl.col("person") == 1)["x0"].to_list())
     assert len(hers) == min(own, rows)

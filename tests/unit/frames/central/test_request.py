@@ -199,7 +199,7 @@ def test_groups_of_several_columns_may_be_rows_of_an_array_or_an_index() -> None
 
 def test_a_set_has_no_order() -> None:
     for groups in ({"a", "b"}, frozenset("ab")):
-        with pytest.raises(ArgumentTypeError, match="a set has no order"):
+        with pytest.raises(ArgumentTypeError, match="not a set, which has no order"):
             asked(by="g", groups=groups)
 
 

@@ -1,26 +1,54 @@
+import pickle
 from typing import Any
 
 import pytest
 
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.central.statistic import count, histogram, mean, total, variance
+from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 
 
 @pytest.mark.parametrize("make", [total, mean, variance])
 def test_a_statistic_knows_its_column_and_bounds_and_shows_them(make: Any) -> None:
-    one = make("age", 0, 120)
-    assert (one.kind, one.column) == (make.__name__, "age")
-    assert (one.lower, one.upper) == (0, 120)
-    assert repr(one) == f"{make.__name__}('age', 0, 120)"
-    assert one == make("age", 0.0, 120.0)
-    assert one != make("age", 0, 121)
+    statistic = make("age", 0, 120)
+    assert (statistic.kind, statistic.column) == (make.__name__, "age")
+    assert (statistic.lower, statistic.upper) == (0, 120)
+    assert repr(statistic) == f"{make.__name__}('age', 0, 120)"
+    assert statistic == make("age", 0.0, 120.0)
+    assert statistic != make("age", 0, 121)
 
 
 def test_a_histogram_has_edges_and_the_outer_ones_are_its_bounds() -> None:
-    one = histogram("age", [0, 18, 65, 120])
-    assert one.edges == (0, 18, 65, 120)
-    assert (one.lower, one.upper) == (0, 120)
-    assert repr(one) == "histogram('age', [0, 18, 65, 120])"
+    statistic = histogram("age", [0, 18, 65, 120])
+    assert statistic.edges == (0, 18, 65, 120)
+    assert (statistic.lower, statistic.upper) == (0, 120)
+    assert repr(statistic) == "histogram('age', [0, 18, 65, 120])"
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [count(), total("x", 0, 1), mean("x", 0, 1), variance("x", 0, 1), histogram("x", [0, 1])],
+    ids=repr,
+)
+def test_a_statistic_is_plain_data(statistic: Statistic) -> None:
+    copy = pickle.loads(pickle.dumps(statistic))
+    assert copy == statistic
+    assert hash(copy) == hash(statistic)
+    assert repr(copy) == repr(statistic)
+    for name in ("column", "kind", "other"):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(statistic, name, "y")
+
+
+def test_statistics_with_the_same_bounds_differ() -> None:
+    assert (
+        len({total("x", 0, 1), mean("x", 0, 1), variance("x", 0, 1), histogram("x", [0, 1])}) == 4
+    )
+
+
+def test_each_bin_has_its_edges_for_a_label() -> None:
+    labels = histogram("age", [0, 18, 65]).labels
+    assert labels == [{"bin_lower": 0, "bin_upper": 18}, {"bin_lower": 18, "bin_upper": 65}]
+    assert mean("age", 0, 18).labels == count().labels == [{}]
 
 
 def test_a_count_needs_no_column() -> None:
@@ -37,8 +65,10 @@ def test_bounds_must_be_finite_and_in_order(make: Any, bounds: tuple[float, floa
 
 @pytest.mark.parametrize("bounds", [(0, 1e-80), (-1e300, 1e300)])
 def test_bounds_must_be_of_a_width_that_doubles_can_scale(bounds: tuple[float, float]) -> None:
-    with pytest.raises(ArgumentError, match="upper - lower"):
+    with pytest.raises(ArgumentError, match="upper must give a range"):
         mean("age", *bounds)
+    with pytest.raises(ArgumentError, match="edges must give a range"):
+        histogram("age", bounds)
 
 
 @pytest.mark.parametrize("edges", [[1], 1, [0, 0], [0, 2, 1]])

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -229,8 +230,9 @@ def test_what_is_wrong_is_found_before_anything_is_charged() -> None:
 
 @pytest.mark.parametrize("options", [{"dataset": "d"}, {"label": "x"}, {"ledger": Spy()}])
 def test_a_ledger_comes_with_a_dataset(options: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match="ledger"):
+    with pytest.raises(ArgumentError, match="ledger") as failure:
         summarize(frame(), ASKED, epsilon=1.0, **options)
+    assert failure.value.argument in {"ledger", "dataset", "label"}
 
 
 def test_a_guarantee_must_be_asked_for() -> None:
@@ -254,6 +256,59 @@ def test_integers_decimals_and_narrow_floats_are_numbers() -> None:
         table = pl.DataFrame({"x": pl.Series([1, 2, 3], dtype=pl.Int64).cast(kind)})
         result = summarize(table, mean("x", 0, 4), rho=1e12)
         assert result["value"].item() == pytest.approx(2, abs=1e-4)
+
+
+LARGE = pa.table({"g": pa.array([2**63, 2**63, 7, 2**64 - 1], pa.uint64())})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda table: table,
+        lambda table: table.to_pandas(),
+        pl.from_arrow,
+        lambda table: duckdb.connect().from_arrow(table),
+    ],
+    ids=["arrow", "pandas", "polars", "duckdb"],
+)
+def test_groups_may_be_integers_that_only_an_unsigned_type_holds(make: Any) -> None:
+    groups = [2**63, 7, 2**64 - 1]
+    result = nw.from_native(summarize(make(LARGE), count(), "g", groups, rho=1e12))
+    assert result["g"].to_list() == groups
+    assert result["value"].to_list() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("group", [-1, 2**64])
+def test_groups_that_arrow_cannot_write_are_refused_by_name(group: int) -> None:
+    with pytest.raises(ArgumentError, match="groups must hold integers that fit in 64") as failure:
+        summarize(LARGE, count(), "g", [2**63, group], rho=1.0)
+    assert failure.value.argument == "groups"
+
+
+@pytest.mark.parametrize(
+    ("changes", "argument"),
+    [
+        ({"statistics": mean("town", 0, 1)}, "column 'town'"),
+        ({"statistics": mean("height", 0, 1)}, "statistics"),
+        ({"by": "age", "groups": ["Ulm"]}, "groups"),
+        ({"by": "income", "groups": [1]}, "column 'income'"),
+        ({"by": "town"}, "groups"),
+        ({"groups": ["Ulm"]}, "by"),
+        ({"by": "town", "groups": {"Ulm"}}, "groups"),
+        ({"id": "where", "size": 9}, "id"),
+        ({"frame": [1]}, "frame"),
+        ({"frame": frame().assign(income=float("inf"))}, "column 'income'"),
+        ({"frame": frame().assign(income=None)}, "column 'income'"),
+        ({"frame": frame().assign(who=None), "id": "who", "size": 9}, "column 'who'"),
+        ({"frame": pl.LazyFrame(DATA).with_columns(income=pl.col("town").cast(pl.Int64))}, "frame"),
+    ],
+)
+def test_an_error_names_the_argument_or_the_column(changes: dict[str, Any], argument: str) -> None:
+    arguments = {"frame": frame(), "statistics": mean("income", 0, 1), "epsilon": 1.0} | changes
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as failure:
+        summarize(**arguments)
+    assert failure.value.argument == argument
+    assert str(failure.value).startswith(argument)
 
 
 def test_what_is_not_a_ledger_is_refused_by_name() -> None:

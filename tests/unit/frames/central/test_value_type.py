@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentTypeError
-from inbounds.frames.central.value_type import check_keys, check_person, plain, value_type
+from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
 
 DAY = datetime.date(2026, 1, 1)
 OBJECTS = [
@@ -46,8 +46,8 @@ def opened(values: Any) -> Any:
     ],
 )
 def test_subclasses_become_plain_values(value: Any, expected: Any) -> None:
-    assert plain(value) == expected
-    assert type(plain(value)) is type(expected)
+    assert plain_value(value) == expected
+    assert type(plain_value(value)) is type(expected)
 
 
 @pytest.mark.parametrize(("values", "expected"), [*OBJECTS, ([None], NoneType)])
