@@ -162,14 +162,14 @@ class Column:
 
 
 def bare_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype without its metadata, which may hold anything.
+    """Return a dtype in the machine's byte order, without metadata, which may hold anything.
 
     Examples
     --------
     >>> print(bare_dtype(np.dtype("i4", metadata={"true": [17, 41]})).metadata)
     None
     """
-    return kind if kind.metadata is None else np.dtype(kind.str)
+    return (kind if kind.metadata is None else np.dtype(kind.str)).newbyteorder("=")
 
 
 def uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:

@@ -134,7 +134,7 @@ def test_files_are_shuffled_if_asked(tmp_path, kind):
 def test_a_parquet_file_that_says_it_is_sorted_gets_a_warning(tmp_path):
     source, target = tmp_path / "in.parquet", tmp_path / "out.csv"
     pq.write_table(pa.table(COLUMNS), source, sorting_columns=[pq.SortingColumn(0)])
-    told = "Warning: rows are sorted by the private column 'age', says the file"
+    told = "Warning: the file says that its rows are sorted by the private column 'age'"
     assert told in run(source, target, "--column", "age=0:4000@9").output
     assert (
         told not in run(source, target, "--column", "age=0:4000@9", "--shuffle", "--force").output
