@@ -95,6 +95,21 @@ def positive_integer(**labelled: object) -> int:
     return number
 
 
+def whole(least: int, most: int, **labelled: object) -> int:
+    """Return a whole number in a range as a Python integer; 1e6 is one.
+
+    Examples
+    --------
+    >>> whole(1, 10**9, count=1e6)
+    1000000
+    """
+    name, value = _only(labelled)
+    number = finite(**{name: value})
+    if not (number.is_integer() and least <= number <= most):
+        raise refusal(f"a whole number from {least:,} to {most:,}", **labelled)
+    return int(number)
+
+
 def finite_vector(**labelled: object) -> float | Floats:
     """Return a finite float, or a read-only vector of at least one finite float."""
     name, value = _only(labelled)
@@ -108,7 +123,7 @@ def finite_vector(**labelled: object) -> float | Floats:
             got=f"shape {array.shape}",
         )
     if not np.isfinite(array).all():
-        raise refusal("finite in every coordinate", **labelled)
+        raise _vector_refusal("finite in every coordinate", **labelled)
     return frozen(array)
 
 
@@ -124,7 +139,7 @@ def positive_vector(**labelled: object) -> float | Floats:
     name, value = _only(labelled)
     vector = finite_vector(**{name: value})
     if np.any(np.asarray(vector) <= 0):
-        raise refusal("positive", **labelled)
+        raise _vector_refusal("positive", **labelled)
     return vector
 
 
@@ -232,6 +247,12 @@ def refusal(requirement: str, hint: str | None = None, /, **labelled: object) ->
     """
     name, value = _only(labelled)
     return ArgumentError.must_be(name, requirement, got=f"{name}={quoted(value)}", hint=hint)
+
+
+def _vector_refusal(requirement: str, **labelled: object) -> ArgumentError:
+    """Return the same error about an argument that may have several coordinates."""
+    name, value = _only(labelled)
+    return ArgumentError.must_be(name, requirement, got=f"{name}={quoted(value, vector=True)}")
 
 
 def _as_float(name: str, value: object) -> float:

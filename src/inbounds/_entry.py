@@ -88,7 +88,7 @@ def constructed(**hints: str) -> Callable[[type[T]], type[T]]:
     return decorate
 
 
-def warn_if_weak(*, epsilon: object, delta: object, rho: object = None) -> None:
+def warn_if_weak(*, epsilon: object, delta: object, rho: object) -> None:
     """Warn of a guarantee that protects hardly anybody, at the line that called the library.
 
     Delta is the probability with which the guarantee may fail altogether. It should be well below

@@ -23,7 +23,10 @@ def type_refusal(name: str, requirement: str, value: object, *, shown: bool) -> 
     kind, hint = _kind.described(value)
     if not shown:
         return ArgumentTypeError.must_be(name, requirement, got=kind, hint=hint)
-    got = f"{name}={quoted(value)}" + (f", {kind}" if value is not None else "")
+    text = quoted(value)
+    if text.startswith("<"):  # it cannot be shown
+        return ArgumentTypeError.must_be(name, requirement, got=kind)
+    got = f"{name}={text}" + (f", {kind}" if value is not None else "")
     return ArgumentTypeError.must_be(name, requirement, got=got)
 
 

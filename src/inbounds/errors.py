@@ -55,20 +55,33 @@ class Hint(str):
         return self._words.format(*map(write, self._code))
 
 
-def quoted(value: object) -> str:
+def quoted(value: object, *, vector: bool = False) -> str:
     """Return a public argument as code, cut if long; its type if it cannot be written.
+
+    Columns, arrays and lists are shown only where a `vector` is expected: elsewhere they are a
+    mistake, and may be the private data.
 
     Examples
     --------
-    >>> quoted("a" * 100)[-10:], quoted(10**5000)
-    ('aaaaaaa...', '<int>')
+    >>> quoted("a" * 100)[-10:], quoted(10**5000), quoted([17, 41]), quoted([2.0], vector=True)
+    ('aaaaaaa...', '<int>', '<list>', '[2.0]')
     """
+    if not vector and _holds_several(value):
+        return f"<{type(value).__name__}>"
     try:
         text = repr(value)
     except Exception:  # an int of more than 4300 digits, or a foreign object
         return f"<{type(value).__name__}>"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _holds_several(value: object) -> bool:
+    kind = type(value)
+    if issubclass(kind, str | bytes) or kind.__module__.startswith("inbounds."):
+        return False
+    several = any(hasattr(kind, name) for name in ("__len__", "__iter__", "__array__"))
+    return several and getattr(value, "ndim", 1) != 0
 
 
 class InBoundsError(Exception):

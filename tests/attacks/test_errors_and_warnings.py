@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,7 @@ import pytest
 from numpy.typing import NDArray
 
 import inbounds as ib
+from inbounds import frames
 from inbounds.cli.rows import Layout, checked_first
 from inbounds.frames.local.privatize import privatize
 from inbounds.queries import Query, graph
@@ -287,3 +289,71 @@ def test_a_parameter_of_a_foreign_type_is_refused_by_name_and_type(
     assert isinstance(seen.error, TypeError | ValueError)
     assert str(seen.error).startswith(f"{place.split(maxsplit=1)[0]} must")
     assert kind in str(seen.error)
+
+
+TABLE = pd.DataFrame({"age": [41.0, 17.0]})
+MECHANISM = MECHANISMS[0]
+
+MISPLACED: dict[str, Callable[[Any], object]] = {
+    "mean": lambda data: frames.mean(data, 0, 120),
+    "histogram": lambda data: frames.histogram(data, [0, 1]),
+    "statistics": lambda data: ib.summarize(TABLE, data, epsilon=1.0),
+    **{
+        name: partial(
+            lambda data, name: ib.summarize(
+                TABLE, frames.mean("age", 0, 120), **{"epsilon": 1.0, name: data}
+            ),
+            name=name,
+        )
+        for name in ("id", "rows", "nulls", "adjacency", "epsilon", "by")
+    },
+    "groups": lambda data: ib.summarize(
+        TABLE, frames.count(), epsilon=1.0, by="age", groups={"a": data}
+    ),
+    "domain": lambda data: ib.calibrate(data, 1, epsilon=1.0),
+    "people": lambda data: ib.calibrate(BOX, 1, epsilon=1.0, people=data),
+    "criterion": lambda data: ib.calibrate(BOX, 1, epsilon=1.0, criterion=data),
+    "calibrated epsilon": lambda data: ib.calibrate(BOX, 1, epsilon=data),
+    "method": lambda data: ib.BoundedGaussian.calibrated(BOX, 1, epsilon=1.0, method=data),
+    "mechanism of deconvolve": lambda data: ib.deconvolve([1.0], data),
+    "bins": lambda data: ib.deconvolve([1.0], MECHANISM, bins=data),
+    "count of compose": lambda data: ib.compose([(MECHANISM, data)]),
+    "releases of compose": lambda data: ib.compose([data]),
+    "releases of audit": lambda data: ib.audit(MECHANISM, releases=data),
+    "box": lambda data: ib.audit(MECHANISM, box=data),
+    "mechanisms": lambda data: ib.privatize(TABLE, data),
+    "mechanism of a column": lambda data: ib.privatize(TABLE, {"age": data}),
+    "nulls of privatize": lambda data: ib.privatize(TABLE, {"age": MECHANISM}, nulls=data),
+    "shuffle": lambda data: ib.privatize(TABLE, {"age": MECHANISM}, shuffle=data),
+    "change": ib.Unit,
+    "of": lambda data: ib.Unit("replace", data),
+    "count": lambda data: ib.Unit("replace", "row", data),
+    "delta": lambda data: ib.regimes(delta=data),
+    "dimension": lambda data: ib.regimes(delta=0.0, dimension=data),
+    "pure": ib.PrivacyLoss.pure,
+    "text": ib.PrivacyLoss.from_json,
+    "node": lambda data: ib.queries.graph.degree(np.ones((2, 2)), node=data, edges=1),
+    "edges": lambda data: ib.queries.graph.degree(np.ones((2, 2)), node=0, edges=data),
+    "step": lambda data: ib.Box([0, 0], 120, step=[data, 1]),
+}
+COLUMNS_OF_DATA: dict[str, Callable[[list[float]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "frame": lambda data: pd.DataFrame({"age": data}),
+    "dict": lambda data: dict(enumerate(data)),
+    "set": set,
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS_OF_DATA)
+@pytest.mark.parametrize("place", MISPLACED)
+def test_data_given_for_another_argument_are_not_shown(place: str, column: str) -> None:
+    """A column where a name, a number or a mechanism is expected is a natural mistake."""
+    with pytest.raises(ib.InBoundsError) as caught:
+        MISPLACED[place](COLUMNS_OF_DATA[column]([47.125, 43.125, -98.875]))
+    assert "125" not in str(caught.value)
+    assert "98.875" not in str(caught.value)
+    assert caught.value.__context__ is None or "125" not in str(caught.value.__context__)

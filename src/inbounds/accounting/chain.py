@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +120,5 @@ def text(**labelled: object) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError.must_be(name, "a string", got=type(value).__name__)
     if (name == "dataset" and not value) or not value.isprintable():
-        raise ArgumentError.must_be(name, "printable text", got=f"{name}={value!r}")
+        raise ArgumentError.must_be(name, "printable text", got=f"{name}={quoted(value)}")
     return value

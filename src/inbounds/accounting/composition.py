@@ -26,7 +26,7 @@ from inbounds._table import Printed, Table
 from inbounds.accounting import pld
 from inbounds.accounting.priced import Release, is_immutable, loss_of
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
-from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
+from inbounds.errors import ArgumentTypeError, CertificateError
 from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
 from inbounds.numerics.search import smallest_admissible
@@ -61,7 +61,7 @@ class Composition(Printed):
     -----
     With losses εᵢ, ρᵢ, μᵢ and profiles δᵢ, all releases together satisfy each of these bounds:
 
-    * basic: ε = Σεᵢ and δ = 0;
+    * basic: ε = Σεᵢ and δ = 0; optimal pure: the best that the εᵢ alone imply;
     * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(αρ - ε)) with ρ = Σρᵢ, for every α > 1;
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
@@ -73,6 +73,7 @@ class Composition(Printed):
     P. Kairouz, S. Oh and P. Viswanath (2015). The composition theorem for differential privacy.
     M. Bun and T. Steinke (2016). Concentrated differential privacy: simplifications, extensions,
     and lower bounds.
+    C. L. Canonne, G. Kamath and T. Steinke (2020). The discrete Gaussian for differential privacy.
     J. Dong, A. Roth and W. J. Su (2022). Gaussian differential privacy.
     V. Doroshenko et al. (2022). Connect the dots: tighter discrete approximations of privacy loss
     distributions.
@@ -159,12 +160,15 @@ class Composition(Printed):
 
     def _all_curves(self) -> dict[Bound, Curve]:
         """Return delta as a function of epsilon by every bound, even one that is never best."""
-        curves = self._curves()
+        return self._curves() | self._optimal_pure()
+
+    def _optimal_pure(self) -> dict[Bound, Curve]:
+        """Return the bound by pure epsilons alone; profiles, where all are known, are as good."""
         pure = [(loss.epsilon, n) for loss, n in self.losses if loss.epsilon]
-        if pure and math.isfinite(self.pure):
-            pure_losses = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
-            curves["optimal pure"] = lambda epsilon: pld.delta(pure_losses, epsilon)
-        return curves
+        if not pure or not math.isfinite(self.pure):
+            return {}
+        losses = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
+        return {"optimal pure": lambda epsilon: pld.delta(losses, epsilon)}
 
     def _curves(self) -> dict[Bound, Curve]:
         pure, rho, mu = self.pure, self.rho, self.gdp
@@ -173,8 +177,12 @@ class Composition(Printed):
             curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
         if 0 < mu < math.inf:
             curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
-        if self.losses and all(loss.profile for loss, _ in self.losses):
+        if not self.losses:
+            return curves
+        if all(loss.profile for loss, _ in self.losses):
             curves["PLD"] = lambda epsilon: pld.delta(self.losses, epsilon)
+        else:
+            curves |= self._optimal_pure()
         return curves
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
@@ -189,7 +197,7 @@ class Composition(Printed):
         facts = [("releases", f"{sum(n for _, n in self.losses):,}")]
         facts += [(name, f"{number:.6g}") for name, number in totals]
         facts += [] if self.unit is None else [("unit", str(self.unit))]
-        quick = [curve for bound, curve in self._curves().items() if bound != "PLD"]
+        quick = [c for bound, c in self._curves().items() if bound not in ("PLD", "optimal pure")]
         for delta in _SHOWN:
             epsilons = (_epsilon_at(curve, delta, self.pure) for curve in quick)
             epsilon = min(epsilons) if self.pure else 0.0
@@ -263,9 +271,7 @@ def compose(
             requirement = "mechanisms, or pairs of a mechanism and a count"
             raise ArgumentTypeError.must_be("releases", requirement, got=f"{len(pair)} items")
         release, count = pair
-        if type(count) is not int or not 1 <= count <= _MOST:
-            requirement = "used a whole number of times from 1 to 10¹⁵"
-            raise ArgumentError.must_be("releases", requirement, got=_check.quoted(count))
+        count = _check.whole(1, _MOST, count=count)
         if id(release) not in known or not is_immutable(type(release)):
             known[id(release)] = release, loss_of(release)
         _, loss = known[id(release)]

@@ -53,7 +53,8 @@ class Ledger(LedgerReader):
     ----------
     A charge is on disk before the first random bit of its release is drawn, so a crash between the
     two loses budget, never privacy. Processes, threads and machines that share a ledger cannot
-    overdraw it together. The history is append-only, and `verify` detects changes to it.
+    overdraw it together. The history is append-only, and `verify` with a head that was kept
+    elsewhere detects every change to the entries up to that head.
 
     Notes
     -----
@@ -120,7 +121,7 @@ class Ledger(LedgerReader):
             If the name or the budget is not valid.
         """
         budget = Budget(epsilon, delta, rho, unit)
-        warn_if_weak(epsilon=epsilon, delta=delta)
+        warn_if_weak(epsilon=epsilon, delta=delta, rho=rho)
         present = self._book.open(text(dataset=dataset), budget, create=self._create)
         if present is None or (exist_ok and budget in (present, replace(present, unit=None))):
             return

@@ -128,8 +128,9 @@ class LedgerReader:
         dataset
             The dataset to check.
         expected_head
-            What `head` returned earlier. Without it, entries removed from the end of the history
-            go unnoticed; entries that were changed, inserted or removed elsewhere are always found.
+            What `head` returned earlier. Without it, only edits that left the hashes as they were
+            are found: anyone with write access can remove the newest entries, or compute every
+            hash again. Only a head that was kept elsewhere reveals that.
 
         Returns
         -------

@@ -166,16 +166,14 @@ def check_people(people: object, domain: Box) -> int | None:
     """Return the number of people as an integer, or None if it is not given."""
     if people is None:
         return None
-    number = _check.positive(people=people)
-    if not number.is_integer() or number > _MOST_PEOPLE:
-        raise _check.refusal("a whole number from 1 to 10¹²", people=people)
+    number = _check.whole(1, _MOST_PEOPLE, people=people)
     if not domain.is_interval:
         raise ArgumentError.must_be(
             "people",
             "left out on a box of several coordinates",
             hint="compare one interval at a time.",
         )
-    return int(number)
+    return number
 
 
 def check_criterion(criterion: object, people: int | None) -> Criterion:

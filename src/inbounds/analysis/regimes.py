@@ -134,8 +134,7 @@ def regimes(
     [['ClampedLaplace', 'BoundedLaplace']]
     """
     delta = check_delta(delta)
-    if not _check.positive(dimension=dimension).is_integer() or dimension > _MOST_COORDINATES:
-        raise _check.refusal(f"a whole number up to {_MOST_COORDINATES}", dimension=dimension)
+    dimension = _check.whole(1, _MOST_COORDINATES, dimension=dimension)
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("shares", shares), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)

@@ -220,7 +220,7 @@ def audit(
     >>> audit(leaky, box=ib.Box(0, 1), sensitivity=1, claimed_epsilon=1.0, releases=5000)
     Audit(REFUTED, ...)
     """
-    total = _whole(releases)
+    total = _check.whole(_FEWEST, _MOST, releases=releases)
     confidence = _check.within(0.5, 1.0, confidence=confidence)
     delta = check_delta(delta)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
@@ -263,12 +263,3 @@ def _histograms(seen: Pair) -> tuple[tuple[float, ...], list[tuple[int, ...]]]:
     edges = np.linspace(low - half, high + half, _BINS + 1)
     counts = [tuple(np.histogram(side, edges)[0].tolist()) for side in seen]
     return tuple(edges.tolist()), counts
-
-
-def _whole(releases: object) -> int:
-    number = _check.finite(releases=releases)
-    if not number.is_integer() or number < _FEWEST:
-        raise _check.refusal(f"a whole number of at least {_FEWEST}", releases=releases)
-    if number > _MOST:
-        raise _check.refusal("at most 10¹², or the audit takes days", releases=releases)
-    return int(number)

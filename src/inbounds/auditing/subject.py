@@ -117,7 +117,7 @@ def pairs_of(
     """
     box = getattr(mechanism, "domain", None) if box is None else box
     if box is not None and not isinstance(box, Box):
-        raise ArgumentTypeError.must_be("box", "a Box", got=f"box={box!r}")
+        raise ArgumentTypeError.must_be("box", "a Box", got=f"box={_check.quoted(box)}")
     stated = getattr(mechanism, "sensitivity", None)
     allowed = stated if sensitivity is None else sensitivity
     reach = None if allowed is None else as_sensitivity(allowed)

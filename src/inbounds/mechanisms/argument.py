@@ -17,8 +17,8 @@ from inbounds.guarantee import check_epsilon
 checked_calibration = entry(
     delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs no delta.",
     rho="only BoundedGaussian.calibrated takes rho; every mechanism has a property rho.",
-    sigma="calibrated finds sigma; to choose it yourself, use BoundedGaussian(..., sigma=...).",
-    scale="calibrated finds the scale; to choose it yourself, use BoundedLaplace(..., scale=...).",
+    sigma="calibrated finds sigma; to choose it yourself, call the class, not calibrated.",
+    scale="calibrated finds the scale; to choose it yourself, call the class, not calibrated.",
 )
 """Decorates `calibrated`: clear errors for wrong calls, a warning for weak guarantees."""
 

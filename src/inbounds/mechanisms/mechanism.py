@@ -17,6 +17,7 @@ from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.argument import check_box, check_order, check_scale
 from inbounds.mechanisms.confidence import confidence_interval
@@ -93,7 +94,7 @@ class Mechanism(Distribution, HasHtml, ABC):
         >>> round(m.epsilon_at(1e-6), 5), m.epsilon_at(0) == m.epsilon
         (1.0, True)
         """
-        delta = _check.not_negative(delta=delta)
+        delta = check_delta(delta)
         if delta == 0:
             return self.epsilon
 

@@ -120,7 +120,7 @@ class Deconvolution(Printed):
         ([0.0, 0.5, 1.0], True)
         """
         if isinstance(bins, int | np.integer):
-            bins = np.linspace(self.edges[0], self.edges[-1], check_whole(2, _MANY, bins=bins) + 1)
+            bins = np.linspace(self.edges[0], self.edges[-1], _check.whole(2, _MANY, bins=bins) + 1)
         edges = _check.public_values(bins=bins)
         upto = np.append(self._stairs.below(edges[:-1]), self._stairs.upto(edges[-1:]))
         return np.diff(upto), edges
@@ -229,20 +229,3 @@ def _levels(q: Any) -> Floats:
     if not ((level >= 0) & (level <= 1)).all():
         raise ArgumentError.must_be("q", "between 0 and 1")
     return level
-
-
-def check_whole(least: int, most: int, **labelled: Any) -> int:
-    """Return a number as an integer, and refuse it if it is not whole or out of a range.
-
-    Examples
-    --------
-    >>> check_whole(2, 9, bins=4)
-    4
-    """
-    ((name, value),) = labelled.items()
-    number = _check.finite(**{name: value})
-    if number < least or number != int(number):
-        raise _check.refusal(f"a whole number of at least {least}", **labelled)
-    if number > most:
-        raise _check.refusal(f"at most {most}", **labelled)
-    return int(number)

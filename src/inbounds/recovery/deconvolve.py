@@ -17,7 +17,7 @@ from inbounds._types import Floats, Numbers
 from inbounds.errors import ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
-from inbounds.recovery.deconvolution import Deconvolution, check_whole
+from inbounds.recovery.deconvolution import Deconvolution
 from inbounds.recovery.mean import Reader
 from inbounds.recovery.response import bending, fit
 
@@ -110,7 +110,7 @@ def deconvolve(
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
-    cells = Cells.of(mechanism, check_whole(2, _FINEST, bins=bins))
+    cells = Cells.of(mechanism, _check.whole(2, _FINEST, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
     seen, reader = np.zeros(len(cells.cuts) + 1), Reader(mechanism)
     for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
@@ -118,7 +118,7 @@ def deconvolve(
         reader.add(block, times)
     model = _Model.of(cells, mechanism, smooth)
     best = model.fit(seen)
-    draws = _resamples(seen, check_whole(0, _MANY, bootstrap=bootstrap), rng)
+    draws = _resamples(seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)
     refits = [model.fit(draw) for draw in tracked(list(draws), "bootstrap", progress=progress)]
     size = len(cells.edges) - 1
     return Deconvolution(

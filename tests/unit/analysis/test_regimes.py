@@ -101,7 +101,7 @@ def test_a_map_cannot_be_changed():
     [
         ({"delta": 1.0}, "delta must be below 1"),
         ({"delta": -0.1}, "delta must be zero or more"),
-        ({"dimension": 0}, "dimension must be positive"),
+        ({"dimension": 0}, "dimension must be a whole number from 1 to"),
         ({"dimension": 1.5}, "dimension must be a whole number"),
         ({"shares": [0.1, 0.1]}, "shares must rise"),
         ({"shares": [0.0, 0.1]}, "shares must be positive"),

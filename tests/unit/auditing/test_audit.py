@@ -304,8 +304,8 @@ def test_the_bar_goes_to_standard_error(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"releases": 999}, "releases must be a whole number of at least 1000"),
-        ({"releases": 10**15}, "releases must be at most 10¹²"),
+        ({"releases": 999}, "releases must be a whole number from 1,000 to"),
+        ({"releases": 10**15}, "releases must be a whole number from 1,000 to 1,000,000,000,000"),
         ({"releases": 1000.5}, "releases must be a whole number"),
         ({"confidence": 1.0}, "confidence must be"),
         ({"confidence": 0.4}, "confidence must be"),

@@ -68,7 +68,7 @@ def test_people_and_rho_are_heeded():
         ),
         (
             ["--epsilon", "1", "--people", "0"],
-            "--people must be positive, got people=0.",
+            "--people must be a whole number from 1 to 1,000,000,000,000, got people=0.",
         ),
     ],
 )

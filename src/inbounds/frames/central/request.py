@@ -10,7 +10,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._kind import type_name
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import Table, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.estimate import NUMBERS
@@ -114,7 +114,7 @@ def check_request(
     """
     names, keys = _check_groups(by, groups)
     if not (person is None or isinstance(person, str)):
-        raise ArgumentTypeError.must_be("id", "the name of a column", got=repr(person))
+        raise ArgumentTypeError.must_be("id", "the name of a column", got=quoted(person))
     neighbours = _check.one_of(("replace", "add-remove"), adjacency=adjacency)
     request = Request(
         statistics=_check_statistics(statistics),

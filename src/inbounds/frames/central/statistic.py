@@ -19,7 +19,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._check import format_numbers
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.central.estimate import Estimate, Released, ratio, variance_of
 from inbounds.frames.central.moment import (
     BinCounts,
@@ -294,7 +294,7 @@ def _checked(
     column: object, argument: str, edges: tuple[float, ...]
 ) -> tuple[str, tuple[float, ...]]:
     if not isinstance(column, str) or not column:
-        raise ArgumentTypeError.must_be("column", "the name of a column", got=repr(column))
+        raise ArgumentTypeError.must_be("column", "the name of a column", got=quoted(column))
     if not _NARROWEST < edges[-1] - edges[0] < _WIDEST:
         requirement = "give a range whose width is between 2**-250 and 2**250"
         got = f"{format_numbers(edges[0])} to {format_numbers(edges[-1])}"

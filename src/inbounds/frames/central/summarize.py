@@ -156,7 +156,7 @@ def summarize(
     True
     """
     guarantee = Guarantee(epsilon, check_delta(delta), rho)
-    warn_if_weak(epsilon=epsilon, delta=delta)
+    warn_if_weak(epsilon=epsilon, delta=delta, rho=rho)
     request = check_request(
         statistics=statistics,
         by=by,
