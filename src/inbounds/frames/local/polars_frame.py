@@ -22,15 +22,17 @@ _TYPES = {
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
 _WITHOUT_ARROW = (pl.Int128, pl.UInt128)
-_SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # how explain says it
+_SORTED = re.compile(
+    r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]'
+)  # in the output of explain
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Replace columns of a data frame now, and of a lazy frame whenever it is collected.
+    """Replace columns of a data frame now, or of a lazy frame whenever it is collected.
 
-    The step of a lazy plan is one function from frames to frames. As an expression, Polars would
-    call it once for a column that it keeps as one repeated value, and repeat the answer. Filters
-    must stay behind the step, or they would see the true values.
+    In a lazy plan, this is a function of whole frames. If it were an expression, Polars would call
+    it once for a column that is stored as one repeated value, and repeat the output. Filters must
+    stay after this step, because before it they would see the true values.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     schema = pl.Schema(frame.collect_schema())
     places = locate(columns, schema.names())
     for column in places.values():
-        schema[str(column.name)] = _answer_type(column, schema[str(column.name)])
+        schema[str(column.name)] = _output_type(column, schema[str(column.name)])
     if isinstance(frame, pl.DataFrame):
         if not shuffle:
             warn_if_sorted(c.name for i, c in places.items() if _is_sorted(frame.to_series(i)))
@@ -60,49 +62,49 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     )
 
 
-def answer(column: Column, series: pl.Series) -> pl.Series:
-    """Answer a series by another of the same name; NaN is a value here, and refused.
+def release(column: Column, series: pl.Series) -> pl.Series:
+    """Return private outputs for a series; NaN is a value in Polars, not a null, and is refused.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
-    >>> answer(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
+    >>> release(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
     1
     """
-    kind = _answer_type(column, series.dtype)
+    dtype = _output_type(column, series.dtype)
     missing = series.is_null() if series.null_count() else None
     values = series if missing is None else series.fill_null(0)
     nulls = None if missing is None else missing.to_numpy()
-    answers = pl.Series(series.name, column.answer(values.to_numpy(), nulls), kind)
-    return answers if missing is None or column.nulls != "keep" else answers.set(missing, None)
+    outputs = pl.Series(series.name, column.release(values.to_numpy(), nulls), dtype)
+    return outputs if missing is None or column.nulls != "keep" else outputs.set(missing, None)
 
 
-def _answer_type(column: Column, given: Any) -> Any:
+def _output_type(column: Column, given: Any) -> Any:
     return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
 
 
 def _is_sorted(series: pl.Series) -> bool:
-    """Say what the series carries as a flag; its values are not looked at."""
+    """Say whether the series has a flag that it is sorted; its values are not examined."""
     return len(series) > 1 and any(series.flags[name] for name in ("SORTED_ASC", "SORTED_DESC"))
 
 
 def _last_sorted_by(frame: pl.LazyFrame) -> str | None:
-    """Return the first column by which the last step of a plan sorts, if that is what it does."""
-    found = _SORTED.match(frame.explain(optimized=False))
-    return found and found[1]
+    """Return the first column by which the last step of a plan sorts, if that step is a sort."""
+    match = _SORTED.match(frame.explain(optimized=False))
+    return match and match[1]
 
 
 def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
-    answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
-    replaced = frame.with_columns(answers)
+    outputs = [release(column, frame.to_series(i)) for i, column in places.items()]
+    replaced = frame.with_columns(outputs)
     if shuffle:
         replaced = replaced[permutation(len(replaced))]
-    return _with_texts_moved(_rebuilt(replaced.rechunk()))  # where pieces end may tell of values
+    return _with_texts_moved(_rebuilt(replaced.rechunk()))  # the ends of chunks may reveal values
 
 
 def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
-    """Build columns anew by Arrow: rows beside a list, and values below nulls, would stay."""
+    """Build columns anew by Arrow: Polars would keep rows beside lists and values below nulls."""
     chosen = [name for name, kind in frame.schema.items() if _is_plain(kind)]
     if not chosen:
         return frame
@@ -116,7 +118,7 @@ def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Say whether Arrow has the same type, and Polars reads it back."""
+    """Say whether Arrow has the same type and Polars can read it back."""
     if isinstance(kind, pl.Struct):
         return all(_is_plain(field.dtype) for field in kind.fields)
     if isinstance(kind, pl.List | pl.Array):
@@ -126,7 +128,7 @@ def _is_plain(kind: Any) -> bool:
 
 
 def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write texts that are not rebuilt one after the other: Polars leaves them in place."""
+    """Copy the texts of columns that are not rebuilt, which Polars leaves in their old order."""
     schema = frame.schema
     chosen = [name for name, kind in schema.items() if _has_text(kind) and not _is_plain(kind)]
     if not chosen:
@@ -136,12 +138,13 @@ def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
         frame.select(chosen).write_ipc(file, compat_level=pl.CompatLevel.oldest())
         file.seek(0)
         written = pl.read_ipc(file)
-    except Exception:  # whose message may show a value
+    except Exception:  # its message may show a value
         written = None
     if written is None or written.schema != frame.select(chosen).schema:
-        raise ArgumentTypeError(
-            f"columns {chosen} must be of types that Polars can write to a file.\n"
-            "Hint: cast them to String or Binary first."
+        raise ArgumentTypeError.must_be(
+            f"columns {chosen}",
+            "of types that Polars can write to a file",
+            hint="cast them to String or Binary first.",
         )
     return frame.with_columns(written)
 

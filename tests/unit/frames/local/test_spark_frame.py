@@ -1,4 +1,7 @@
-"""Without a session: what executors run, and the schema. The rest is in tests/integration."""
+"""Tests without a session: the executors' function, and the schema.
+
+The other tests of Spark are in tests/integration.
+"""
 
 import pickle
 from typing import Any
@@ -11,14 +14,14 @@ from pyspark.sql.types import StructField, StructType
 import inbounds as ib
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.local.column import Column
-from inbounds.frames.local.spark_frame import _answering, privatize_frame
+from inbounds.frames.local.spark_frame import _releaser, privatize_frame
 
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 FINE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
 
 
 class Frame:
-    """Stands for a Spark data frame: remembers what it was asked to do."""
+    """Stands for a Spark data frame, and records the calls of `mapInArrow`."""
 
     def __init__(self, kind: types.DataType) -> None:
         town = StructField("town", types.StringType(), False, {"note": "public"})
@@ -39,7 +42,7 @@ class Frame:
     "kind",
     [types.ByteType, types.ShortType, types.IntegerType, types.LongType, types.DoubleType],
 )
-def test_whole_answers_keep_the_schema(kind: Any) -> None:
+def test_whole_outputs_keep_the_schema(kind: Any) -> None:
     frame = Frame(kind())
     assert privatize_frame(frame, [Column("age", WHOLE, "error")]) == "planned"
     assert frame.asked[0][1].simpleString() == frame.schema.simpleString()
@@ -59,7 +62,7 @@ def test_metadata_inside_nested_types_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("kind", [types.ByteType, types.FloatType, types.DoubleType])
-def test_fine_answers_are_doubles(kind: Any) -> None:
+def test_fine_outputs_are_doubles(kind: Any) -> None:
     frame = Frame(kind())
     privatize_frame(frame, [Column("age", FINE, "error")])
     assert frame.asked[0][1]["age"].dataType == types.DoubleType()
@@ -70,12 +73,12 @@ def test_fine_answers_are_doubles(kind: Any) -> None:
     "kind",
     [types.StringType(), types.BooleanType(), types.DecimalType(5, 2), types.TimestampType()],
 )
-def test_what_is_no_number_is_refused_by_name(kind: Any) -> None:
+def test_other_types_than_numbers_are_refused_by_name(kind: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
         privatize_frame(Frame(kind), [Column("age", WHOLE, "error")])
 
 
-def test_batches_are_answered_one_by_one_as_they_come() -> None:
+def test_batches_are_released_one_by_one_as_they_are_read() -> None:
     read: list[int] = []
 
     def batches() -> Any:
@@ -84,9 +87,9 @@ def test_batches_are_answered_one_by_one_as_they_come() -> None:
             yield pa.record_batch({"town": ["Ulm"], "age": pa.array([None], pa.int16())})
 
     column = pickle.loads(pickle.dumps(Column("age", WHOLE, "uniform")))
-    answered = _answering({1: column})(batches())
+    released = _releaser({1: column})(batches())
     assert read == []
-    first = next(answered)
+    first = next(released)
     assert read == [0]
     assert first.schema.types == [pa.string(), pa.int16()]
     assert 0 <= first.column(1)[0].as_py() <= 120
