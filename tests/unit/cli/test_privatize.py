@@ -103,7 +103,7 @@ def test_missing_values_are_treated_as_told(tmp_path, policy):
     result = privatize(source, target, *AGE, "--nulls", policy)
     if policy == "error":
         assert result.exit_code == 1
-        assert "Hint: --nulls uniform replaces them by random numbers" in result.stderr
+        assert "Hint: --nulls uniform treats them as random numbers" in result.stderr
         assert list(tmp_path.iterdir()) == [source]
     else:
         first = target.read_text().splitlines()[1].split(",")[1]

@@ -103,7 +103,7 @@ class Column:
         grid = self._grid
         if not grid.integral:
             return False
-        ends = (int(grid.points(i)) for i in (0, grid.intervals))  # doubles would be rounded
+        ends = (int(grid.points(i)) for i in (0, grid.intervals))  # numpy would round the limits
         return all(lower <= end <= upper for end in ends)
 
     @property
@@ -117,7 +117,7 @@ class Column:
         Parameters
         ----------
         values
-            The numbers. Whatever is stored at the places of nulls is never read.
+            The numbers. Those at the places of nulls are never read.
         missing
             Where the nulls are, if there are any. With ``nulls="keep"`` the outputs at these places
             mean nothing, and the caller puts nulls there.
@@ -136,7 +136,7 @@ class Column:
         if missing is None or not missing.any():
             return values
         if self.nulls == "error":
-            words = "{} replaces them by random numbers from the box, {} publishes where they are."
+            words = "{} treats them as random numbers from the box, {} publishes where they are."
             hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
             raise ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
         numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden

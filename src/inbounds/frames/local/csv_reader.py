@@ -95,7 +95,7 @@ def _tables(
         if table is not None:
             types = {field.name: field.type for field in table.schema}
             blank = [name for name, kind in types.items() if pa.types.is_null(kind)]
-            if blank:  # text can hold the values of later blocks, whatever they are
+            if blank:  # later blocks may have values of any type, and text can hold them
                 types |= dict.fromkeys(blank, pa.string())
                 table = table.cast(pa.schema([(name, types[name]) for name in names]))
             kinds |= types

@@ -196,7 +196,7 @@ def _unwritable(form: Format, _: Exception) -> ArgumentError:
 
 
 def _repeating(schema: Any, released: Collection[str]) -> bool | list[str]:
-    """Return the columns that get a dictionary; all do if any is nested and has other names."""
+    """Return the columns that get a dictionary, or True for all if any has inner columns."""
     if any(pa.types.is_nested(field.type) for field in schema):
         return True
     noise = {name for name in released if schema.field(name).type == pa.float64()}
@@ -222,10 +222,8 @@ def write_changed(
 
     Examples
     --------
-    >>> written = []
-    >>> list(
-    ...     write_changed([pa.record_batch({"age": [41, 7]})], lambda batch: batch, written.append)
-    ... )
+    >>> written, batch = [], pa.record_batch({"age": [41, 7]})
+    >>> list(write_changed([batch], lambda batch: batch, written.append))
     [2]
     """
     rows = 0

@@ -139,7 +139,7 @@ class Rebuilt:
             yield self._encoded(batch)
 
     def batch(self, batch: Any) -> Any:
-        """Return a new batch with all rows of one batch, even if it has none."""
+        """Return a new batch with the rows of one batch, even if there are none."""
         return self._encoded(_joined([self._decoded(batch)], self._plain))
 
     def reordered(

@@ -22,9 +22,7 @@ _TYPES = {
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
 _WITHOUT_ARROW = (pl.Int128, pl.UInt128)
-_SORTED = re.compile(
-    r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]'
-)  # in the output of explain
+_SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:

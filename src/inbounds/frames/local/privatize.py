@@ -44,7 +44,7 @@ def privatize(
         A pandas DataFrame, a Polars DataFrame or LazyFrame, a PyArrow Table, RecordBatch or
         RecordBatchReader, a DuckDB relation, or a PySpark DataFrame.
     mechanisms
-        A mechanism on an interval for the name of each column to replace. Its sensitivity must be
+        For the name of each column to replace, a mechanism on an interval. Its sensitivity must be
         at least the width of the interval, because two people may have any two values.
     nulls
         What to do about missing values. ``"error"``: refuse them. ``"keep"``: leave them missing.
@@ -59,15 +59,16 @@ def privatize(
 
     Returns
     -------
-    A frame of the same kind. Other columns, the order of rows, names and the index are unchanged
-    unless `shuffle` is true, and a lazy frame stays lazy.
+    A frame of the same kind, lazy if `frame` is. Names, the values of other columns and, unless
+    `shuffle` is true, the order of rows and the index are unchanged. Metadata are left out.
 
     Raises
     ------
     ArgumentError
-        If `frame` does not have exactly one column of each name, a mechanism is not on an interval
-        or has a smaller sensitivity than its width, a column's type cannot hold the outputs, or a
-        column has nulls (with ``nulls="error"``) or infinite values.
+        If `mechanisms` is empty, `nulls` is not one of its choices, `frame` does not have exactly
+        one column of each name, a mechanism is not on an interval or has a smaller sensitivity than
+        its width, a column's type cannot hold the outputs, or a column has nulls (with
+        ``nulls="error"``) or infinite values.
     ArgumentTypeError
         If `frame` or a column has a type that cannot be used, or `mechanisms` is not a mapping of
         names to mechanisms.
@@ -136,7 +137,7 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     Parameters
     ----------
     mechanisms
-        The mechanism for the name of each private column, as for `privatize`.
+        For the name of each private column, a mechanism on an interval, as for `privatize`.
 
     Returns
     -------

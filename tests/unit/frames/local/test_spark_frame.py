@@ -27,14 +27,14 @@ class Frame:
         town = StructField("town", types.StringType(), False, {"note": "public"})
         self.schema = StructType([town, StructField("age", kind, True, {"unit": "a"})])
         self.columns = ["town", "age"]
-        self.asked: list[Any] = []
+        self.calls: list[Any] = []
 
     def toDF(self, *names: str) -> "Frame":  # noqa: N802 - Spark's name
         assert len(names) == len(self.columns)
         return self
 
     def mapInArrow(self, function: Any, schema: Any) -> str:  # noqa: N802 - Spark's name
-        self.asked.append((function, schema))
+        self.calls.append((function, schema))
         return "planned"
 
 
@@ -45,9 +45,9 @@ class Frame:
 def test_whole_outputs_keep_the_schema(kind: Any) -> None:
     frame = Frame(kind())
     assert privatize_frame(frame, [Column("age", WHOLE, "error")]) == "planned"
-    assert frame.asked[0][1].simpleString() == frame.schema.simpleString()
-    assert [field.nullable for field in frame.asked[0][1]] == [False, True]
-    assert [field.metadata for field in frame.asked[0][1]] == [{}, {}]
+    assert frame.calls[0][1].simpleString() == frame.schema.simpleString()
+    assert [field.nullable for field in frame.calls[0][1]] == [False, True]
+    assert [field.metadata for field in frame.calls[0][1]] == [{}, {}]
 
 
 def test_metadata_inside_nested_types_is_left_out() -> None:
@@ -58,15 +58,15 @@ def test_metadata_inside_nested_types_is_left_out() -> None:
         frame.columns = ["deep", "age"]
         privatize_frame(frame, [Column("age", WHOLE, "error")])
         assert "77" in frame.schema.json()
-        assert "77" not in frame.asked[-1][1].json()
+        assert "77" not in frame.calls[-1][1].json()
 
 
 @pytest.mark.parametrize("kind", [types.ByteType, types.FloatType, types.DoubleType])
 def test_fine_outputs_are_doubles(kind: Any) -> None:
     frame = Frame(kind())
     privatize_frame(frame, [Column("age", FINE, "error")])
-    assert frame.asked[0][1]["age"].dataType == types.DoubleType()
-    assert frame.asked[0][1]["town"] == StructField("town", types.StringType(), False)
+    assert frame.calls[0][1]["age"].dataType == types.DoubleType()
+    assert frame.calls[0][1]["town"] == StructField("town", types.StringType(), False)
 
 
 @pytest.mark.parametrize(
