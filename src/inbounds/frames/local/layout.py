@@ -254,7 +254,7 @@ def _plain(kind: Any, name: str) -> Any:
         storage = _plain(kind.storage_type, name)
         return kind if storage == kind.storage_type else storage
     if any(has_many_layouts(kind) for has_many_layouts in _MANY_LAYOUTS):
-        requirement = "of a type with a single layout, unlike unions and views of lists"
+        requirement = "of a type with one layout, unlike unions and views of lists"
         raise ArgumentTypeError.must_be(f"column {name!r}", requirement)
     nested = with_fields(kind, lambda field: field.with_type(_plain(field.type, name)))
     return _PLAIN.get(kind, kind) if nested is None else nested

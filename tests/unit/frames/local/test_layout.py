@@ -65,7 +65,7 @@ def test_ordered_categories_must_be_the_same_throughout():
     "kind", [pa.dense_union([pa.field("a", pa.int8())]), pa.list_view(pa.int8())], ids=str
 )
 def test_types_of_many_layouts_are_refused_by_name(kind):
-    with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type with a single"):
+    with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type with one layout"):
         Rebuilt(pa.schema({"x": kind}))
 
 
