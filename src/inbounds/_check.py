@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inbounds import _exact
+from inbounds import _exact, _kind
 from inbounds._number import (
     as_double,
     as_floats,
     as_numbers,
     fits_in_memory,
-    is_number,
     refuse_masked,
     type_refusal,
     unwrapped,
@@ -138,7 +137,7 @@ def several(**labelled: object) -> NDArray[Any]:
         array = np.asarray("" if isinstance(value, bytearray) else value, dtype=object)
     except Exception:  # a foreign object may raise anything
         array = np.asarray("", dtype=object)
-    if all(kind is NoneType or is_number(kind) for kind in set(map(type, array.flat))):
+    if all(kind is NoneType or _kind.is_real(kind) for kind in set(map(type, array.flat))):
         return array
     raise type_refusal(name, "a real number or a list of real numbers", value, shown=True)
 
@@ -238,7 +237,7 @@ def refusal(requirement: str, hint: str | None = None, /, **labelled: object) ->
 def _as_float(name: str, value: object) -> float:
     refuse_masked(name, value)
     number = unwrapped(value)
-    if not is_number(type(number)):
+    if not _kind.is_real(type(number)):
         raise type_refusal(name, "a real number", value, shown=True)
     try:
         double = as_double(number)

@@ -13,7 +13,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import wraps
 from numbers import Real
@@ -62,7 +62,7 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
                 if not _is_ours(sys._getframe(1).f_code.co_filename):
                     warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
                 return result
-            raise _misfit(name, signature, args, kwargs, hints)
+            raise _Misfit(name, signature, args, kwargs).error(hints)
 
         return call
 
@@ -135,51 +135,62 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith(_OURS) and not filename.startswith(_COMMANDS)
 
 
-def _misfit(
-    label: str,
-    signature: inspect.Signature,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    hints: dict[str, str],
-) -> ArgumentTypeError:
-    """Return the error which says what is wrong with a call that does not fit the signature."""
-    known = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
-    args = args[len(signature.parameters) - len(known) :]
-    names = [p.name for p in known]
-    places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
-    if unknown := [name for name in kwargs if name not in names]:
-        name = unknown[0]
-        hint = hints.get(name) or _guess(name, names)
+class _Misfit:
+    """A call that does not fit a signature, and the errors which say why."""
+
+    def __init__(
+        self, label: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Iterable[str]
+    ) -> None:
+        known = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+        args = args[len(signature.parameters) - len(known) :]
+        self.label = label
+        self.names = [p.name for p in known]
+        self.places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
+        self.needed = [p.name for p in known if p.default is p.empty]
+        self.args, self.extra = args, args[len(self.places) :]
+        self.by_place, self.by_name = self.places[: len(args)], list(kwargs)
+
+    def error(self, hints: dict[str, str]) -> ArgumentTypeError:
+        """Return the error about the first thing that is wrong."""
+        if unknown := [name for name in self.by_name if name not in self.names]:
+            return self._unknown(unknown[0], hints)
+        if self.extra:
+            return self._too_many()
+        if twice := [name for name in self.by_place if name in self.by_name]:
+            return ArgumentTypeError.must_be(twice[0], "given once, not by position and by name")
+        return self._missing(hints)
+
+    def _unknown(self, name: str, hints: dict[str, str]) -> ArgumentTypeError:
+        requirement = f"left out: {self.label} takes {', '.join(self.names)}"
         return ArgumentTypeError.must_be(
-            name, f"left out: {label} takes {', '.join(names)}", hint=hint
+            name, requirement, hint=hints.get(name) or _guess(name, self.names)
         )
-    extra, rest = args[len(places) :], [name for name in names if name not in (*places, *kwargs)]
-    if extra and len(extra) <= len(rest):
-        named = {name: "..." for name in (*kwargs, *_needed(known)) if name not in places}
-        named |= dict(zip(rest, map(_shown, extra), strict=False))
-        call = ", ".join([*places, *(f"{name}={named[name]}" for name in names if name in named)])
+
+    def _too_many(self) -> ArgumentTypeError:
+        """Say which arguments take names, if the call has enough of them left."""
+        rest = [name for name in self.names if name not in (*self.places, *self.by_name)]
+        if len(self.extra) > len(rest):
+            takes, count = ", ".join(self.names), len(self.args)
+            return ArgumentTypeError(f"{self.label} takes {takes}, got {count} arguments.")
+        given = dict.fromkeys((*self.by_name, *self.needed), "...")
+        given |= dict(zip(rest, map(_shown, self.extra), strict=False))
+        keywords = [name for name in self.names if name in given and name not in self.places]
+        call = ", ".join([*self.places, *(f"{name}={given[name]}" for name in keywords)])
+        named = _listed(rest[: len(self.extra)])
+        return ArgumentTypeError.must_be(named, f"given by name: {self.label}({call})")
+
+    def _missing(self, hints: dict[str, str]) -> ArgumentTypeError:
+        missing = [name for name in self.needed if name not in (*self.by_place, *self.by_name)]
+        call = ", ".join(n if n in self.places else f"{n}=..." for n in self.needed)
+        hint = next((hints[name] for name in missing if name in hints), "")
         return ArgumentTypeError.must_be(
-            _listed(rest[: len(extra)]), f"given by name: {label}({call})"
+            _listed(missing), f"given: {self.label}({call})", hint=hint
         )
-    if extra:
-        most = ", ".join(names)
-        return ArgumentTypeError(f"{label} takes {most}, and no more, got {len(args)} arguments.")
-    if twice := [name for name in places[: len(args)] if name in kwargs]:
-        return ArgumentTypeError.must_be(twice[0], "given once, not by position and by name")
-    needed = _needed(known)
-    missing = [name for name in needed if name not in (*places[: len(args)], *kwargs)]
-    call = ", ".join(name if name in places else f"{name}=..." for name in needed)
-    hint = next((hints[name] for name in missing if name in hints), "")
-    return ArgumentTypeError.must_be(_listed(missing), f"given: {label}({call})", hint=hint)
 
 
 def _guess(name: str, names: list[str]) -> str:
     close = difflib.get_close_matches(_SHORT.get(name, name), names, 1)
     return f"did you mean {close[0]}?" if close else ""
-
-
-def _needed(known: list[inspect.Parameter]) -> list[str]:
-    return [parameter.name for parameter in known if parameter.default is parameter.empty]
 
 
 def _listed(names: list[str]) -> str:

@@ -8,7 +8,6 @@ import math
 import os
 from decimal import Decimal
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,6 @@ def type_refusal(name: str, requirement: str, value: object, *, shown: bool) -> 
 def unwrapped(value: Any) -> Any:
     """Return the only element of an array without dimensions, and anything else unchanged."""
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-def is_number(kind: type) -> bool:
-    """Return whether a type is one of real numbers; booleans and durations are not."""
-    return issubclass(kind, Real | Decimal) and not _kind.is_refused(kind)
 
 
 def as_double(number: Any) -> float:

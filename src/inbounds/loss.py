@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, cast
 
 from inbounds import _check, _json
@@ -230,13 +230,15 @@ class PrivacyLoss(HasHtml):
     def from_json(cls, text: str) -> Self:
         """Return the loss that `to_json` wrote; every number is checked and must be a double."""
         try:
-            fields: dict[str, Any] = _json.read(text)
+            read: dict[str, Any] = _json.read(text)
+            if set(read) - {field.name for field in fields(cls)}:
+                raise ValueError  # a misspelt unit must not go unnoticed
             epsilon, mu, rho = (
-                math.inf if fields[key] is None else _number(fields[key])
+                math.inf if read[key] is None else _number(read[key])
                 for key in ("epsilon", "mu", "rho")
             )
-            points = tuple((_number(x), _number(y)) for x, y in fields["profile"])
-            unit = Unit.from_fields(fields["unit"]) if "unit" in fields else None
+            points = tuple((_number(x), _number(y)) for x, y in read["profile"])
+            unit = Unit.from_fields(read["unit"]) if "unit" in read else None
             return cls(epsilon, mu, rho, points, unit)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ArgumentError.must_be("text", "a privacy loss written by to_json") from None

@@ -90,6 +90,7 @@ def altered(**changes: object) -> str:
         altered(profile=[[0, math.nan]]),
         altered(profile=[[0, 0.5, 0.1]]),
         altered(profile=3),
+        altered(unti={"change": "replace"}),
     ],
 )
 def test_json_of_anything_else_is_refused(text: str) -> None:

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -328,3 +329,9 @@ def test_sums_and_norms_of_many_equal_caps_are_right_to_the_last_digit() -> None
     reach = Reach(np.full(100_000, 0.1), None, math.inf)
     assert reach.total == pytest.approx(10_000, rel=3e-16)
     assert reach.diameter == pytest.approx(0.1 * math.sqrt(100_000), rel=3e-16)
+
+
+def test_a_number_that_cannot_be_read_exactly_is_refused_not_rounded() -> None:
+    """The nearest double of two thirds is below it, so a sensitivity of it would be too small."""
+    with mpmath.workprec(200), pytest.raises(ArgumentTypeError, match=r"^sensitivity must be"):
+        L2(mpmath.mpf(2) / 3)

@@ -46,12 +46,13 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
         released_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
     )
     if shuffle:
-        batches = shuffled_batches(batches, schema, rows)
+        rebuilt = Rebuilt(schema)
+        batches = rebuilt.reordered(batches, permutation, rows)
     if is_reader:
         return pa.RecordBatchReader.from_batches(schema, batches)
     if is_batch:
         return next(batches, None) or released_batch(rebuilt.batch(frame), places, schema)
-    return pa.Table.from_batches(batches, schema).unify_dictionaries()
+    return rebuilt.table(batches, schema)
 
 
 def _read(reader: Any) -> Iterator[Any]:

@@ -165,14 +165,14 @@ class Column:
 
 
 def bare_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype without its metadata, which may hold private values.
+    """Return a dtype in the machine's byte order, without metadata, which may hold private values.
 
     Examples
     --------
     >>> print(bare_dtype(np.dtype("i4", metadata={"true": [17, 41]})).metadata)
     None
     """
-    return dtype if dtype.metadata is None else np.dtype(dtype.str)
+    return (dtype if dtype.metadata is None else np.dtype(dtype.str)).newbyteorder("=")
 
 
 def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:

@@ -163,6 +163,24 @@ class Rebuilt:
             for batch in rebatched([moved], self._plain, rows or batch_rows(self.schema)):
                 yield self._encoded(batch)
 
+    def table(self, batches: Iterable[Any], schema: Any) -> Any:
+        """Return a table of batches that were made here, with one dictionary for each column.
+
+        `schema` is the schema of these batches, whose private columns may have been replaced.
+        """
+        table = pa.Table.from_batches(batches, schema)
+        for i in self._coded:
+            kind = schema.field(i).type
+            if pa.types.is_dictionary(kind):
+                chunks = [
+                    pa.DictionaryArray.from_arrays(
+                        chunk.indices, self._known[i], ordered=kind.ordered
+                    )
+                    for chunk in table.column(i).chunks
+                ]
+                table = table.set_column(i, schema.field(i), pa.chunked_array(chunks, kind))
+        return table
+
     def _decoded(self, batch: Any) -> Any:
         """Return a batch with ordered categories as places in their list, which is remembered."""
         for i in self._coded:
@@ -178,7 +196,7 @@ class Rebuilt:
         if listed.null_count or len(listed.unique()) != len(listed):
             requirement = "have ordered categories that are distinct and not null"
             raise ArgumentError.must(f"column {field.name!r}", requirement)
-        if not self._known.setdefault(place, listed).equals(listed):
+        if _buffers(self._known.setdefault(place, listed)) != _buffers(listed):
             requirement = "have the same ordered categories in all batches"
             raise ArgumentError.must(f"column {field.name!r}", requirement)
 
@@ -219,7 +237,7 @@ def rebuilt_column(values: Any, name: str, *, sort: bool = False) -> Any:
     rebuilt = Rebuilt(pa.schema([pa.field(name, values.type)]))
     rows = None if is_chunked else max(len(values), 1)
     batches = rebuilt.reordered(given, np.arange, rows) if sort else rebuilt.batches(given, rows)
-    table = pa.Table.from_batches(batches, rebuilt.schema).unify_dictionaries()
+    table = rebuilt.table(batches, rebuilt.schema)
     return table.column(0) if is_chunked else table.column(0).combine_chunks()
 
 
@@ -233,10 +251,23 @@ def _published(kind: Any, name: str) -> Any:
     if not pa.types.is_dictionary(kind):
         return plain
     if kind.ordered:
-        is_comparable = not (plain.num_fields or isinstance(plain, pa.BaseExtensionType))
-        return pa.dictionary(kind.index_type, plain, ordered=True) if is_comparable else plain
+        return pa.dictionary(kind.index_type, plain, ordered=True) if _has_unique(plain) else plain
     is_text = pa.types.is_string(plain) or pa.types.is_large_string(plain)
     return pa.dictionary(pa.int32(), plain) if is_text else plain
+
+
+def _has_unique(kind: Any) -> bool:
+    """Say whether Arrow can compare values of a type."""
+    try:
+        pa.array([], kind).unique()
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _buffers(array: Any) -> list[bytes | None]:
+    """Return the bytes of a replica, by which NaN is equal to itself."""
+    return [buffer and buffer.to_pybytes() for buffer in array.buffers()]
 
 
 def _held(kind: Any) -> Any:

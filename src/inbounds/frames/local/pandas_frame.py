@@ -6,6 +6,9 @@ import io
 import pickle
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,10 @@ from inbounds.frames.silence import in_our_words
 
 with optional():
     import pandas as pd
+
+_MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)
+_WHOLE = {str, bytes, bool, int, float, complex, Decimal, date, datetime, time, timedelta}
+_WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # types of cells
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
@@ -63,9 +70,12 @@ def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
 
 def _is_bare(array: Any) -> bool:
     """Say whether an array holds its values only; pandas' own arrays have other arrays inside."""
-    return (
-        isinstance(array, pd.arrays.NumpyExtensionArray) and array.to_numpy().dtype.metadata is None
-    )
+    if not isinstance(array, pd.arrays.NumpyExtensionArray):
+        return False
+    values = array.to_numpy()
+    if values.dtype == object:  # a cell may be a part of a larger object
+        return set(map(type, values)) <= _WHOLE
+    return values.dtype.metadata is None and values.dtype.isnative
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
@@ -73,7 +83,7 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
 
     With `sort`, unordered categories are sorted: their order may be that of the rows.
     """
-    if isinstance(array, pd.arrays.NumpyExtensionArray):
+    if isinstance(array, pd.arrays.NumpyExtensionArray) and array.to_numpy().dtype != object:
         values = array.to_numpy()
         bare = np.empty(values.shape, bare_dtype(values.dtype))
         bare[...] = values  # a copy by numpy.array would keep the metadata
@@ -124,6 +134,11 @@ class _BarePickler(pickle.Pickler):
         return len(self.kept) - 1
 
     def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, _MASKED):
+            known = ~value.isna()
+            data = np.zeros_like(value._data)  # values below nulls are left out
+            data[known] = value._data[known]
+            return type(value), (data, ~known)
         if isinstance(value, np.dtype) and value.metadata is not None:
             return np.dtype, (value.str,)
         if type(value) is pd.arrays.ArrowExtensionArray:  # it takes its type from the new array
@@ -146,7 +161,7 @@ class _BareUnpickler(pickle.Unpickler):
 
 def _bare_index(index: Any) -> Any:
     if isinstance(index, pd.RangeIndex):
-        return index
+        return index.copy()
     if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
         return index.copy(deep=True)  # it may be a slice of an array with the true values
     if isinstance(index, pd.MultiIndex):
@@ -166,7 +181,7 @@ def release(column: Column, series: Any) -> Any:
     """
     given = series.dtype
     is_extension = not isinstance(given, np.dtype)
-    dtype = getattr(given, "numpy_dtype", None) if is_extension else given
+    dtype = getattr(given, "numpy_dtype", None) if is_extension else bare_dtype(given)
     if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise type_refusal(column, given)
     missing = series.isna().to_numpy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +20,6 @@ _TYPES = {
 }
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
-_WITHOUT_ARROW = (pl.Int128, pl.UInt128)
 _SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
@@ -98,62 +96,48 @@ def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) 
     replaced = frame.with_columns(outputs)
     if shuffle:
         replaced = replaced[permutation(len(replaced))]
-    return _with_texts_moved(_rebuilt(replaced.rechunk()))  # the ends of chunks may reveal values
+    return _rebuilt(replaced.rechunk())  # the ends of chunks may reveal values
 
 
 def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
     """Build columns anew by Arrow: Polars would keep rows beside lists and values below nulls."""
-    chosen = [name for name, kind in frame.schema.items() if _is_plain(kind)]
-    if not chosen:
-        return frame
-    table = frame.select(chosen).to_arrow(compat_level=pl.CompatLevel.oldest())
-    columns = [rebuilt_column(table[name].combine_chunks(), name) for name in chosen]
-    series = [
-        pl.Series(name, column, frame.schema[name])
-        for name, column in zip(chosen, columns, strict=True)
-    ]
-    return frame.with_columns(series)
+    return frame.with_columns(_rebuilt_series(frame[name]) for name in frame.columns)
 
 
-def _is_plain(kind: Any) -> bool:
-    """Say whether Arrow has the same type and Polars can read it back."""
-    if isinstance(kind, pl.Struct):
-        return all(_is_plain(field.dtype) for field in kind.fields)
-    if isinstance(kind, pl.List | pl.Array):
-        return 0 not in getattr(kind, "shape", ()) and _is_plain(kind.inner)
-    plain = pl.String | pl.Binary | pl.Boolean | pl.Date | pl.Time | pl.Datetime | pl.Duration
-    return isinstance(kind, plain) or (kind.is_numeric() and kind not in _WITHOUT_ARROW)
-
-
-def _with_texts_moved(frame: pl.DataFrame) -> pl.DataFrame:
-    """Copy the texts of columns that are not rebuilt, which Polars leaves in their old order."""
-    schema = frame.schema
-    chosen = [name for name, kind in schema.items() if _has_text(kind) and not _is_plain(kind)]
-    if not chosen:
-        return frame
-    file = io.BytesIO()
-    try:
-        frame.select(chosen).write_ipc(file, compat_level=pl.CompatLevel.oldest())
-        file.seek(0)
-        written = pl.read_ipc(file)
-    except Exception:  # its message may show a value
-        written = None
-    if written is None or written.schema != frame.select(chosen).schema:
-        raise ArgumentTypeError.must_be(
-            f"columns {chosen}",
-            "of types that Polars can write to a file",
-            hint="cast them to String or Binary first.",
-        )
-    return frame.with_columns(written)
-
-
-def _has_text(kind: Any) -> bool:
-    if isinstance(kind, pl.Struct):
-        return any(_has_text(field.dtype) for field in kind.fields)
-    if isinstance(kind, pl.Array) and 0 in kind.shape:
-        return False
-    if isinstance(kind, pl.List | pl.Array):
-        return _has_text(kind.inner)
+def _rebuilt_series(series: pl.Series) -> pl.Series:
+    name, kind = series.name, series.dtype
+    if isinstance(kind, pl.Object) or (isinstance(kind, pl.Array) and 0 in kind.shape):
+        return series  # Python objects, and arrays without cells
     if hasattr(kind, "ext_storage"):  # an extension type of Polars 2
-        return _has_text(kind.ext_storage())
-    return isinstance(kind, pl.String | pl.Binary)
+        return _rebuilt_series(series.ext.storage()).ext.to(kind)
+    arrow_type = _in_arrow(kind)
+    if arrow_type is None:
+        raise ArgumentTypeError.must_be(
+            f"column {name!r}",
+            "of a type that can be rebuilt",
+            got=type(kind).__name__,
+            hint="unnest it, or cast it to plain types, first.",
+        )
+    plain = series if arrow_type == kind else series.cast(arrow_type)
+    array = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return pl.Series(name, rebuilt_column(array, name), arrow_type).cast(kind)
+
+
+def _in_arrow(kind: Any) -> Any:
+    """Return a type that Arrow has and to which `kind` can be cast and back, or None.
+
+    Categories are cast to text, and integers of 128 bits to decimal digits.
+    """
+    if isinstance(kind, pl.Struct):
+        fields = {field.name: _in_arrow(field.dtype) for field in kind.fields}
+        return None if None in fields.values() else pl.Struct(fields)
+    if isinstance(kind, pl.List | pl.Array):
+        if (inner := _in_arrow(kind.inner)) is None or 0 in getattr(kind, "shape", ()):
+            return None
+        return pl.List(inner) if isinstance(kind, pl.List) else pl.Array(inner, kind.size)
+    if isinstance(kind, pl.Categorical | pl.Enum | pl.Int128 | pl.UInt128):
+        return pl.String()
+    if isinstance(kind, pl.Null):
+        return pl.Boolean()
+    plain = pl.String | pl.Binary | pl.Boolean | pl.Date | pl.Time | pl.Datetime | pl.Duration
+    return kind if isinstance(kind, plain) or kind.is_numeric() else None
