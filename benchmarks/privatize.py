@@ -93,7 +93,7 @@ def _pipelines(source: Path, target: Path) -> Table:
     )
     jobs = [Column("pay", _PAY, "error"), Column("age", _AGE, "error")]
     for job in jobs:
-        job.answer(np.zeros(1 << 12))  # loads the compiled code
+        job.release(np.zeros(1 << 12))  # loads the compiled code
     steps: dict[str, tuple[Callable[[Any], Any], bool]] = {
         "copy": (lambda batch: batch, False),
         "plain copy": (lambda batch: batch, True),
@@ -117,13 +117,13 @@ def _runner(
     source: Path, target: Path, step: Callable[[Any], Any], plain: bool
 ) -> Callable[[], None]:
     def run_once() -> None:
-        answered = ["pay"] if plain else []
+        released = ["pay"] if plain else []
         with (
             file.opened(source, "parquet") as opened,
             target.open("wb") as out,
-            file.writing(out, "parquet", _SCHEMA, answered) as write,
+            file.writing(out, "parquet", _SCHEMA, released) as write,
         ):
-            for _ in file.passed_on(opened.batches, step, write):
+            for _ in file.write_changed(opened.batches, step, write):
                 pass
 
     return run_once

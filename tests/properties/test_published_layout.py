@@ -119,11 +119,11 @@ def written(source, form):
     target = io.BytesIO()
     with file.opened(source, kind, ["age"], typed=form != "csv") as opened:
         places = locate(columns, opened.schema.names)
-        schema = arrow_frame.answered_schema(opened.schema, places)
+        schema = arrow_frame.released_schema(opened.schema, places)
         options = {"quote_empty": kind != "csv"}
         with file.writing(target, form, schema, ["age"], **options) as write:
             for batch in opened.batches:
-                write(arrow_frame.answered_batch(batch, places, schema))
+                write(arrow_frame.released_batch(batch, places, schema))
     return target.getvalue()
 
 

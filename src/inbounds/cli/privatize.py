@@ -244,10 +244,10 @@ def _write_private(
     jobs = [column.Column(c.name, c.mechanism, facts["nulls"], from_text) for c in columns]
     csv = {"delimiter": delimiter, "quote_empty": not from_text}
     places = column.locate(jobs, source.schema.names)
-    schema = arrow_frame.answered_schema(source.schema, places)
+    schema = arrow_frame.released_schema(source.schema, places)
 
     def change(batch: Any) -> Any:
-        return arrow_frame.answered_batch(batch, places, schema)
+        return arrow_frame.released_batch(batch, places, schema)
 
     def keep(batch: Any) -> Any:
         return batch
@@ -260,7 +260,7 @@ def _write_private(
     with (
         bar(source.rows, progress) as update,
         file.writing(target, forms[1], schema, [c.name for c in columns], **csv) as write,
-        closing(file.passed_on(batches, then, write)) as counts,
+        closing(file.write_changed(batches, then, write)) as counts,
     ):
         for rows in counts:
             facts["rows"] = rows

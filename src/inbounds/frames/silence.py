@@ -14,13 +14,14 @@ from inbounds.errors import ArgumentError, InBoundsError
 
 Result = TypeVar("Result")
 
-_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark's, of failed queries
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark logs failures there
 
 
 def quietly(work: Callable[[], Result]) -> Result:
-    """Run a function that calls an engine, and drop the engine's message if it fails.
+    """Return ``work()``, which calls an engine, and drop the engine's message if it fails.
 
-    Our error is raised after the engine's is gone, because ``from None`` would keep its context.
+    Our error is raised outside the handler of the engine's error, because ``from None`` would keep
+    that error as the context of ours.
 
     Examples
     --------
@@ -55,15 +56,18 @@ def in_our_words(
     explain: Callable[[Exception], Exception],
     *kinds: type[Exception],
 ) -> Result:
-    """Do what may raise errors of some kinds, whose messages may hold values, and raise ours.
+    """Return ``work()``, and replace errors of some kinds, whose messages may hold private values.
 
-    Ours is raised when the other is gone, so that nothing can find it as the context.
+    The error that `explain` returns is raised outside the handler of the other error, which is thus
+    not its context.
 
     Examples
     --------
-    >>> in_our_words(lambda: int("x7"), lambda _: ArgumentError("x must be less."), ValueError)
+    >>> def explain(error):
+    ...     return ArgumentError.must_be("x", "a number")
+    >>> in_our_words(lambda: int("x7"), explain, ValueError)
     Traceback (most recent call last):
-    inbounds.errors.ArgumentError: x must be less.
+    inbounds.errors.ArgumentError: x must be a number.
     """
     try:
         return work()
@@ -75,23 +79,24 @@ def in_our_words(
 def each_in_our_words(
     items: Iterable[Result], explain: Callable[[Exception], Exception], *kinds: type[Exception]
 ) -> Iterator[Result]:
-    """Yield items, and raise our own error where getting the next one raises one of some kinds.
+    """Yield items, and replace errors of some kinds that the iteration raises.
 
     Examples
     --------
-    >>> numbers = map(int, ["7", "x"])
-    >>> list(each_in_our_words(numbers, lambda _: ArgumentError("x must be less."), ValueError))
+    >>> def explain(error):
+    ...     return ArgumentError.must_be("x", "a number")
+    >>> list(each_in_our_words(map(int, ["7", "x"]), explain, ValueError))
     Traceback (most recent call last):
-    inbounds.errors.ArgumentError: x must be less.
+    inbounds.errors.ArgumentError: x must be a number.
     """
     iterator = iter(items)
-    while found := in_our_words(lambda: list(islice(iterator, 1)), explain, *kinds):
-        yield from found
+    while next_item := in_our_words(lambda: list(islice(iterator, 1)), explain, *kinds):
+        yield from next_item
 
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Drop what this thread sends to the loggers of PySpark, which print messages of errors."""
+    """Drop this thread's messages to the loggers of PySpark, which print messages of errors."""
     here = threading.get_ident()
 
     def is_elsewhere(record: logging.LogRecord) -> bool:
@@ -108,6 +113,6 @@ def _unheard() -> Iterator[None]:
 
 
 def _loggers() -> list[logging.Logger]:
-    """Return PySpark's loggers, of its own class: PySpark could not use plain ones of that name."""
-    module = sys.modules.get("pyspark.logger")  # anyone with a frame of Spark has loaded it
+    """Return PySpark's loggers, made by its own class: PySpark cannot use others of that name."""
+    module = sys.modules.get("pyspark.logger")  # it is loaded if a Spark frame exists
     return [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGGERS]

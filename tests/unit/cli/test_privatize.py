@@ -103,7 +103,7 @@ def test_missing_values_are_treated_as_told(tmp_path, policy):
     result = privatize(source, target, *AGE, "--nulls", policy)
     if policy == "error":
         assert result.exit_code == 1
-        assert "Hint: --nulls uniform answers them like any value" in result.stderr
+        assert "Hint: --nulls uniform treats them as random numbers" in result.stderr
         assert list(tmp_path.iterdir()) == [source]
     else:
         first = target.read_text().splitlines()[1].split(",")[1]
@@ -240,8 +240,8 @@ def test_decimals_of_a_file_are_privatized(tmp_path, column, kind):
         ("", "must have a header, got an empty file"),
         ("age\nsecret77\n", "column 'age' must have a number in row 1 below the header"),
         ("age\n77\n1e999\n", "column 'age' must be finite"),
-        ("age,x\n77\n", "row 1 below the header must have as many cells as it, 2, got 1"),
-        ('age,x\n1,"a\n77,b\n', "must have quotes around whole cells only"),
+        ("age,x\n77\n", "row 1 below the header must have as many cells as the header (2), got 1"),
+        ('age,x\n1,"a\n77,b\n', "must have quotes only around whole cells"),
         ("age,x\nNA,1\nNA,2\n", "column 'age' must have no nulls"),
     ],
 )

@@ -8,11 +8,11 @@ from inbounds.errors import ArgumentError
 from inbounds.frames.silence import each_in_our_words, in_our_words, quietly
 
 
-def test_what_is_done_is_returned() -> None:
+def test_the_result_is_returned() -> None:
     assert quietly(lambda: 7) == 7
 
 
-def test_an_error_keeps_its_type_only() -> None:
+def test_only_the_type_of_an_error_is_shown() -> None:
     with pytest.raises(ArgumentError, match="its engine raised ValueError") as failure:
         quietly(lambda: int("secret"))
     assert "secret" not in str(failure.value)
@@ -38,12 +38,12 @@ def test_errors_of_some_kinds_become_ours_and_leave_nothing_behind() -> None:
 
 @pytest.mark.parametrize("name", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])
 def test_loggers_are_silent_in_this_thread_and_for_this_time(name: str) -> None:
-    logger, told = PySparkLogger.getLogger(name), []
+    logger, messages = PySparkLogger.getLogger(name), []
     assert isinstance(logger, PySparkLogger)
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
+            messages.append(record.getMessage())
 
     handler = Listener()
     logger.addHandler(handler)
@@ -61,4 +61,4 @@ def test_loggers_are_silent_in_this_thread_and_for_this_time(name: str) -> None:
         logger.error("after")
     finally:
         logger.removeHandler(handler)
-    assert told == ["elsewhere", "after"]
+    assert messages == ["elsewhere", "after"]

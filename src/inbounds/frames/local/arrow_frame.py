@@ -21,11 +21,11 @@ _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Replace columns of a table or record batch now, and of a reader's batches as they are read.
+    """Replace columns of a table or record batch now, or of a reader's batches as they are read.
 
-    All rows are built anew, as those of files are: metadata, where pieces of columns end, and what
-    else the memory of the given arrays may hold are left out. Tables and readers come back in
-    batches of a constant number of rows.
+    All rows are built anew, as for files: metadata, the ends of chunks, and anything else in the
+    memory of the given arrays are left out. Tables and readers come back in batches of a constant
+    number of rows.
 
     Examples
     --------
@@ -37,13 +37,13 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     """
     places = locate(columns, frame.schema.names)
     rebuilt = Rebuilt(frame.schema)
-    schema = answered_schema(rebuilt.schema, places)
+    schema = released_schema(rebuilt.schema, places)
     is_batch = isinstance(frame, pa.RecordBatch)
     rows = max(frame.num_rows, 1) if is_batch else batch_rows(schema)
     is_reader = isinstance(frame, pa.RecordBatchReader)
     given = _read(frame) if is_reader else [frame] if is_batch else frame.to_batches()
     batches: Iterator[Any] = (
-        answered_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
+        released_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
     )
     if shuffle:
         rebuilt = Rebuilt(schema)
@@ -51,59 +51,61 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     if is_reader:
         return pa.RecordBatchReader.from_batches(schema, batches)
     if is_batch:
-        return next(batches, None) or answered_batch(rebuilt.whole(frame), places, schema)
+        return next(batches, None) or released_batch(rebuilt.batch(frame), places, schema)
     return rebuilt.table(batches, schema)
 
 
 def _read(reader: Any) -> Iterator[Any]:
-    """Yield a reader's batches; what it says when it fails, as of text it reads, may show cells."""
+    """Yield a reader's batches; if it fails, its message is dropped, because it may show cells."""
     return each_in_our_words(
         reader,
         lambda error: (
             error
             if isinstance(error, InBoundsError)
             else ArgumentError(
-                f"frame could not be read: its reader raised {type(error).__name__}.\n"
-                "Hint: its message may hold private values, so it is not shown; read it by itself."
+                f"frame could not be read: its reader raised {type(error).__name__}.",
+                argument="frame",
+                hint="the reader's message is not shown, because it may hold private values; read "
+                "all of its batches to see it.",
             )
         ),
         Exception,
     )
 
 
-def answered_schema(schema: Any, places: dict[int, Column]) -> Any:
-    """Return the schema of answered batches; private columns keep no notes of an extension type.
+def released_schema(schema: Any, places: dict[int, Column]) -> Any:
+    """Return the schema of released batches, whose private columns have no metadata at all.
 
     Examples
     --------
-    >>> answered_schema(pa.schema({"town": pa.string()}), {}).types
+    >>> released_schema(pa.schema({"town": pa.string()}), {}).types
     [DataType(string)]
     """
     for i, column in places.items():
         field = schema.field(i)
-        kind = answer_type(column, field.type)
-        schema = schema.set(i, pa.field(field.name, kind, field.nullable))
+        released = pa.field(field.name, output_type(column, field.type), field.nullable)
+        schema = schema.set(i, released)
     return schema
 
 
-def answered_batch(batch: Any, places: dict[int, Column], schema: Any) -> Any:
-    """Replace columns of a batch that was rebuilt; `schema` is that of the result.
+def released_batch(batch: Any, places: dict[int, Column], schema: Any) -> Any:
+    """Return a rebuilt batch with columns replaced; `schema` is the schema of the result.
 
     Examples
     --------
     >>> batch = pa.record_batch({"town": ["Ulm"]})
-    >>> answered_batch(batch, {}, batch.schema).to_pylist()
+    >>> released_batch(batch, {}, batch.schema).to_pylist()
     [{'town': 'Ulm'}]
     """
     columns = [
-        answer(places[i], values) if i in places else values
+        release(places[i], values) if i in places else values
         for i, values in enumerate(batch.columns)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def shuffled_batches(batches: Iterable[Any], schema: Any, rows: int | None = None) -> Iterator[Any]:
-    """Hold all batches in memory, and yield their rows in a random order.
+    """Read all batches into memory, and yield their rows in a random order.
 
     Examples
     --------
@@ -114,39 +116,40 @@ def shuffled_batches(batches: Iterable[Any], schema: Any, rows: int | None = Non
     return Rebuilt(schema).reordered(batches, permutation, rows)
 
 
-def answer(column: Column, values: Any) -> Any:
-    """Answer an array or a chunked array; dictionaries, which list true values, are dropped.
+def release(column: Column, values: Any) -> Any:
+    """Return private outputs for an array or a chunked array, without its dictionary.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
-    >>> answer(Column("age", m, "keep"), pa.array([17, None])).null_count
+    >>> release(Column("age", m, "keep"), pa.array([17, None])).null_count
     1
     """
-    kind = answer_type(column, values.type)
-    chunked = isinstance(values, pa.ChunkedArray)
+    released_type = output_type(column, values.type)
+    is_chunked = isinstance(values, pa.ChunkedArray)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64())  # may round, but any two values in the box are hidden
-    array = values.combine_chunks() if chunked else values
+    array = values.combine_chunks() if is_chunked else values
     missing = None
     if array.null_count:
         missing = array.is_null().to_numpy(zero_copy_only=False)
         array = array.fill_null(0)
-    answers = column.answer(array.to_numpy(zero_copy_only=False), missing)
-    result = pa.array(answers, mask=missing if column.nulls == "keep" else None).cast(kind)
-    return pa.chunked_array([result]) if chunked else result
+    outputs = column.release(array.to_numpy(zero_copy_only=False), missing)
+    mask = missing if column.nulls == "keep" else None
+    result = pa.array(outputs, mask=mask).cast(released_type)
+    return pa.chunked_array([result]) if is_chunked else result
 
 
-def answer_type(column: Column, given: Any) -> Any:
-    """Return the type that the answers to a column of type `given` have."""
+def output_type(column: Column, given: Any) -> Any:
+    """Return the type of the outputs for a column of type `given`."""
     plain = given.value_type if pa.types.is_dictionary(given) else given
     if pa.types.is_decimal(plain):
         digits = plain.precision - plain.scale if plain.scale >= 0 else 0
-        most = min(10 ** max(digits, 0) - 1, _WHOLE_DOUBLES)
-        return plain if column.answers_within(-most, most) else pa.float64()
-    if column.becomes_whole:
+        largest = min(10 ** max(digits, 0) - 1, _WHOLE_DOUBLES)
+        return plain if column.outputs_within(-largest, largest) else pa.float64()
+    if column.becomes_integer:
         return pa.int64()
     return plain if column.keeps(number_type(column, plain, _TYPES)) else pa.float64()

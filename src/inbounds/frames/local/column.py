@@ -1,4 +1,4 @@
-"""One column of any frame: which type its answers have, what a null means, and the answers."""
+"""One column of any frame: the type of its outputs, the treatment of nulls, and the release."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ _INT64 = np.iinfo(np.int64)
 
 @dataclass(eq=False)
 class Column:
-    """What is to be done with one column.
+    """A column to replace, its mechanism, and what to do about its nulls.
 
     Parameters
     ----------
     name
-        Its name in the frame; errors show it, and never a value.
+        Its name in the frame, which errors show. They never show a value.
     mechanism
-        What answers each value, on an interval and for any change of a value in it.
+        A mechanism on an interval that hides any change of a value in it.
     nulls
         ``"error"``, ``"keep"`` or ``"uniform"``, as for `privatize`.
     untyped
-        Whether the numbers come from text: whole answers are 64-bit integers then.
+        Whether the numbers come from text. If so, outputs that are whole numbers become 64-bit
+        integers.
 
     Examples
     --------
@@ -46,8 +47,8 @@ class Column:
     >>> column = Column("age", m, "error")
     >>> column.keeps(np.dtype("int16")), column.keeps(np.dtype("float32"))
     (True, False)
-    >>> answers = column.answer(np.array([17, 41], dtype="int16"))
-    >>> answers.dtype, bool(((answers >= 0) & (answers <= 120)).all())
+    >>> outputs = column.release(np.array([17, 41], dtype="int16"))
+    >>> outputs.dtype, bool(((outputs >= 0) & (outputs <= 120)).all())
     (dtype('int16'), True)
     """
 
@@ -55,97 +56,99 @@ class Column:
     mechanism: Mechanism
     nulls: Nulls
     untyped: bool = False
-    _answered: int = field(default=0, init=False, repr=False)
+    _released: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, Mechanism):
-            raise ArgumentTypeError(
-                f"mechanisms must give column {self.name!r} a mechanism, "
-                f"got {type(self.mechanism).__name__}."
+            raise ArgumentTypeError.must(
+                "mechanisms",
+                f"give column {self.name!r} an inbounds mechanism",
+                got=type(self.mechanism).__name__,
             )
+        subject = f"mechanism of column {self.name!r}"
         box, stated = self.mechanism.domain, self.mechanism.sensitivity
         if not box.is_interval:
-            raise ArgumentError(
-                f"mechanism of column {self.name!r} must be on an interval, got {box!r}.\n"
-                "Hint: Box(0, 120) answers each value by itself; one mechanism for each column."
-            )
+            hint = "use one mechanism for each column, each on a box such as Box(0, 120)."
+            raise ArgumentError.must_be(subject, "on an interval", got=repr(box), hint=hint)
         width = box.widths
         if stated.within(width).caps[0] < width[0]:
-            kind, wide = type(self.mechanism).__name__, format_numbers(width[0])
-            raise ArgumentError(
-                f"mechanism of column {self.name!r} must hide any change of a value in its box, "
-                f"so sensitivity must be {wide} or more, got {stated!r}.\n"
-                f"Hint: {kind}.calibrated({box!r}, {wide}, epsilon=...)"
+            name, wide = type(self.mechanism).__name__, format_numbers(width[0])
+            raise ArgumentError.must(
+                subject,
+                f"hide any change of a value in its box, with a sensitivity of {wide} or more",
+                got=repr(stated),
+                hint=f"use {name}.calibrated({box!r}, {wide}, epsilon=...).",
             )
 
-    def keeps(self, kind: np.dtype[Any]) -> bool:
-        """Whether answers have the type of the column; otherwise they are doubles.
+    def keeps(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the outputs have the type of the column; otherwise they are doubles.
 
-        Doubles stay doubles, and integers stay integers where answers are whole numbers. Narrower
-        floats become doubles: rounding to them could leave the box.
+        Doubles stay doubles, and integers stay integers if the outputs are whole numbers. Narrower
+        floats become doubles, because rounding to them could leave the box.
         """
-        if kind.kind == "f" or not self._grid.integral:
-            return kind == np.float64
-        limits = np.iinfo(kind)
-        if self.answers_within(limits.min, limits.max):
+        if dtype.kind == "f" or not self._grid.integral:
+            return dtype == np.float64
+        limits = np.iinfo(dtype)
+        if self.outputs_within(limits.min, limits.max):
             return True
-        raise ArgumentError(
-            f"column {self.name!r} must have a type that holds every answer in "
-            f"{self.mechanism.domain!r}, got {kind.name}.\nHint: cast it to a wider type first."
+        raise ArgumentError.must(
+            f"column {self.name!r}",
+            f"have a type that can hold every output in {self.mechanism.domain!r}",
+            got=dtype.name,
+            hint="cast it to a wider type first.",
         )
 
-    def answers_within(self, lower: int, upper: int) -> bool:
-        """Whether all answers are whole numbers between two others."""
+    def outputs_within(self, lower: int, upper: int) -> bool:
+        """Whether all outputs are whole numbers from `lower` to `upper`."""
         grid = self._grid
         if not grid.integral:
             return False
-        ends = (int(grid.points(i)) for i in (0, grid.intervals))  # as doubles would be rounded
+        ends = (int(grid.points(i)) for i in (0, grid.intervals))  # numpy would round the limits
         return all(lower <= end <= upper for end in ends)
 
     @property
-    def becomes_whole(self) -> bool:
-        """Whether answers to numbers in text are integers."""
-        return self.untyped and self.answers_within(_INT64.min, _INT64.max)
+    def becomes_integer(self) -> bool:
+        """Whether the numbers come from text and their outputs become 64-bit integers."""
+        return self.untyped and self.outputs_within(_INT64.min, _INT64.max)
 
-    def answer(self, values: Numbers, missing: NDArray[np.bool_] | None = None) -> Numbers:
-        """Return private answers for integers or floats of any width.
+    def release(self, values: Numbers, missing: NDArray[np.bool_] | None = None) -> Numbers:
+        """Return private outputs for integers or floats of any width.
 
         Parameters
         ----------
         values
-            The numbers; what stands at missing places is never looked at.
+            The numbers. Those at the places of nulls are never read.
         missing
-            Where nulls are, if there are any. With ``nulls="keep"`` the answers at these places
+            Where the nulls are, if there are any. With ``nulls="keep"`` the outputs at these places
             mean nothing, and the caller puts nulls there.
         """
-        kind = bare_dtype(values.dtype) if self.keeps(values.dtype) else np.dtype(np.float64)
-        if self.becomes_whole:
-            kind = np.dtype(np.int64)
+        dtype = bare_dtype(values.dtype) if self.keeps(values.dtype) else np.dtype(np.float64)
+        if self.becomes_integer:
+            dtype = np.dtype(np.int64)
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-            raise ArgumentError(
-                f"column {self.name!r} must be finite: NaN and infinities have no answer."
-            )
-        return self._draw(numbers).astype(kind, copy=False)
+            requirement = "finite: NaN and infinities cannot be released"
+            raise ArgumentError.must_be(f"column {self.name!r}", requirement)
+        return self._draw(numbers).astype(dtype, copy=False)
 
     def _filled(self, values: Numbers, missing: NDArray[np.bool_] | None) -> Numbers:
-        """Put a number at the place of every null: any if it is kept, else a uniform one."""
+        """Replace every null: by a uniform number, or by zero if nulls are kept."""
         if missing is None or not missing.any():
             return values
         if self.nulls == "error":
-            words = "{} answers them like any value, {} publishes them."
+            words = "{} treats them as random numbers from the box, {} publishes where they are."
             hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
             raise ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
         numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden
         count = int(missing.sum())
-        numbers[missing] = uniform(self._grid, count) if self.nulls == "uniform" else 0.0
+        numbers[missing] = draw_uniform(self._grid, count) if self.nulls == "uniform" else 0.0
         return numbers
 
     def _draw(self, numbers: Numbers) -> Numbers:
-        """Answer a batch. One of many small ones is filled up, which takes the fast path."""
+        """Draw outputs; after many values, small batches are padded to use the fast sampler."""
         size = numbers.size
-        self._answered += size
-        if 0 < size < SMALL <= self._answered:
+        self._released += size
+        if 0 < size < SMALL <= self._released:
             numbers = np.pad(numbers, (0, SMALL - size))
         return self._sampler.draw(numbers, SYSTEM)[:size]
 
@@ -155,29 +158,29 @@ class Column:
 
     @cached_property
     def _grid(self) -> Grid:
-        """The possible answers if the box has a step; otherwise 2²² points of the box."""
+        """The possible outputs if the box has a step; otherwise 2²² points of the box."""
         box = self.mechanism.domain
         width = float(box.widths[0])
         return Grid.fit(float(box.lower), float(box.upper), box.steps[0], sigma=width)
 
 
-def bare_dtype(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype in the machine's byte order, without metadata, which may hold anything.
+def bare_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype in the machine's byte order, without metadata, which may hold private values.
 
     Examples
     --------
     >>> print(bare_dtype(np.dtype("i4", metadata={"true": [17, 41]})).metadata)
     None
     """
-    return (kind if kind.metadata is None else np.dtype(kind.str)).newbyteorder("=")
+    return (dtype if dtype.metadata is None else np.dtype(dtype.str)).newbyteorder("=")
 
 
-def uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
-    """Draw points of a grid, all exactly equally likely.
+def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
+    """Draw points of a grid, all with exactly the same probability.
 
     Examples
     --------
-    >>> sorted(set(uniform(Grid.fit(0.0, 3.0, 1.0, sigma=1.0), 200).tolist()))
+    >>> sorted(set(draw_uniform(Grid.fit(0.0, 3.0, 1.0, sigma=1.0), 200).tolist()))
     [0.0, 1.0, 2.0, 3.0]
     """
     unused = np.uint64(64 - grid.intervals.bit_length())
@@ -190,7 +193,7 @@ def uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
 
 
 def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Column]:
-    """Return each column under its place among the `names` of a frame.
+    """Return the columns by their places among the `names` of a frame's columns.
 
     Examples
     --------
@@ -200,19 +203,16 @@ def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Co
     names = list(names)
     places: dict[int, Column] = {}
     for column in columns:
-        found = [i for i, name in enumerate(names) if _is_same(name, column.name)]
-        if len(found) != 1:
-            many = "none of that name" if not found else f"{len(found)} of them"
-            raise ArgumentError(
-                f"mechanisms must name columns that the frame has once, "
-                f"got {column.name!r} and {many}."
-            )
-        places[found[0]] = column
+        matches = [i for i, name in enumerate(names) if _is_same(name, column.name)]
+        if len(matches) != 1:
+            count = f"{len(matches)} columns named" if matches else "no column"
+            raise ArgumentError(f"frame has {count} {column.name!r}.", argument="frame")
+        places[matches[0]] = column
     return places
 
 
 def _is_same(label: Hashable, name: Hashable) -> bool:
-    """Compare labels; some, such as pandas' NA, are equal to nothing and say so by an error."""
+    """Compare labels; some, such as pandas' NA, equal nothing and raise an error if compared."""
     if label is name:
         return True
     try:
@@ -222,7 +222,7 @@ def _is_same(label: Hashable, name: Hashable) -> bool:
 
 
 def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtype[Any]:
-    """Return the numpy type of a column whose engine calls its type `given`.
+    """Return the numpy type of a column whose type has the name `given` in its engine.
 
     Examples
     --------
@@ -232,14 +232,15 @@ def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtyp
     dtype('int64')
     """
     if str(given) not in known:
-        raise wrong_type(column, given)
+        raise type_refusal(column, given)
     return np.dtype(known[str(given)])
 
 
-def wrong_type(column: Column, given: object) -> ArgumentTypeError:
-    """Return the error about a column whose type is `given`."""
-    return ArgumentTypeError(
-        f"column {column.name!r} must hold integers or floats of at most 64 bits, "
-        f"got {type_name(given)}.\n"
-        "Hint: cast it to such a type first."
+def type_refusal(column: Column, given: object) -> ArgumentTypeError:
+    """Return the error that a column has the type `given`, which cannot be used."""
+    return ArgumentTypeError.must(
+        f"column {column.name!r}",
+        "hold integers or floats of at most 64 bits",
+        got=type_name(given),
+        hint="cast it to one of these types first.",
     )

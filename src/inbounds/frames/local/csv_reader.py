@@ -1,4 +1,4 @@
-"""CSV as a stream of record batches. Errors say where a bad cell is, never what it is."""
+"""CSV as a stream of record batches. Errors say where a bad cell is, and never show its content."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ with optional():
     import pyarrow.csv as arrow_csv
 
 _BLOCK = 1 << 24  # bytes read together
-INFERRED = 1 << 16  # rows that types are inferred from: of bytes, private cells would fill some
+INFERRED = 1 << 16  # rows, not bytes: how many rows fit into bytes depends on private cells
 _LONGEST_HEADER = 1 << 20
 _LONGEST_ROW = 1 << 26
-_TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # of lines: between them is a blank one
-_AROUND = b'\r\n"'  # what may stand beside a quote outside a cell, with the delimiter
+_TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # line ends with a blank line between them
+_AROUND = b'\r\n"'  # what, besides the delimiter, may precede or follow the quotes around a cell
 _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
 
 
@@ -39,23 +39,25 @@ def read(
 ) -> tuple[Any, Iterator[Any]]:
     r"""Return the schema of a CSV file with a header, and its record batches.
 
-    Below a header of one name every line is a row, and a blank one is a row whose value is missing:
-    whether somebody answered is never told by the number of rows. Below a longer header a blank
-    line is no row; it is refused, but for blank lines at the end of the file.
+    Below a header with one name every line is a row, and a blank line is a row whose value is
+    missing, so that the number of rows does not reveal who gave a value. Below a header with
+    several names blank lines are refused, except at the end of the file, where they are ignored.
 
     Parameters
     ----------
     stream
-        Where to read; never more than a few blocks are held.
+        The file. Only a few blocks of it are in memory at any time.
     numbers
-        Columns that are read as doubles: a type inferred from the first rows may not fit the last.
+        Columns to read as doubles, because a type inferred from the first rows may not fit the
+        last ones.
     typed
-        Whether to infer the types of other columns from the first `INFERRED` rows, or to pass
-        their text on as it is.
+        Whether to infer the types of other columns from the first `INFERRED` rows. Otherwise their
+        text is passed on unchanged.
     delimiter
-        The character between cells: ASCII, and not part of numbers, quotes and line ends.
+        The character between cells: ASCII, and not part of numbers, quotes or line ends.
     check
-        What to call with the names in the header, before rows are read that may not fit it.
+        A function that is called with the names in the header before any row is read. It raises an
+        error if they are wrong.
 
     Examples
     --------
@@ -86,23 +88,23 @@ def read(
 def _tables(
     blocks: Iterable[bytes], names: list[str], kinds: dict[str, Any], delimiter: str
 ) -> Iterator[Any]:
-    """Parse block after block; types that the first one does not tell are added to `kinds`."""
+    """Parse the blocks one by one; types that are inferred from the first are added to `kinds`."""
     rows = 0
     for block in blocks:
         table = _parsed(block, names, kinds, rows, delimiter)
         if table is not None:
-            found = {field.name: field.type for field in table.schema}
-            blank = [name for name, kind in found.items() if pa.types.is_null(kind)]
-            if blank:  # later blocks may tell more, and text holds whatever they tell
-                found |= dict.fromkeys(blank, pa.string())
-                table = table.cast(pa.schema([(name, found[name]) for name in names]))
-            kinds |= found
+            types = {field.name: field.type for field in table.schema}
+            blank = [name for name, kind in types.items() if pa.types.is_null(kind)]
+            if blank:  # later blocks may have values of any type, and text can hold them
+                types |= dict.fromkeys(blank, pa.string())
+                table = table.cast(pa.schema([(name, types[name]) for name in names]))
+            kinds |= types
             rows += table.num_rows
             yield table
 
 
 def _first_rows_together(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the first `INFERRED` rows as one block, however long their private cells are."""
+    """Yield the first `INFERRED` rows as one block, no matter how long their private cells are."""
     held: list[bytes] = []
     missing = INFERRED
     for block in blocks:
@@ -119,7 +121,7 @@ def _first_rows_together(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _row_ends(block: bytes) -> NDArray[np.int64]:
-    """Return where rows end; line ends in quotes do not count."""
+    """Return where rows end; line ends inside quotes do not count."""
     data = np.frombuffer(block, np.uint8)
     ends = data == ord("\n")
     if b"\r" in block:
@@ -132,9 +134,9 @@ def _row_ends(block: bytes) -> NDArray[np.int64]:
 
 
 def _blocks(stream: IO[bytes], delimiter: str) -> Iterator[bytes]:
-    """Read blocks that end with a row.
+    """Read blocks that consist of whole rows.
 
-    Arrow's own stream reads ahead in a thread, which brings the process down if it ends meanwhile.
+    Arrow's own stream reads ahead in a thread, which crashes a process that exits meanwhile.
     """
     rest, lines = b"", 0
     while block := stream.read(_BLOCK):
@@ -145,15 +147,15 @@ def _blocks(stream: IO[bytes], delimiter: str) -> Iterator[bytes]:
             lines += rest.count(b"\n", 0, end)
             rest = rest[end:]
         elif len(rest) > _LONGEST_ROW:
-            raise ArgumentError(
-                f"a row must be shorter than {_LONGEST_ROW} bytes.\nHint: a quote may be open."
-            )
+            hint = "look for a quote that is not closed."
+            requirement = f"shorter than {_LONGEST_ROW} bytes"
+            raise ArgumentError.must_be("every row", requirement, hint=hint)
     if rest:
         yield _checked_quotes(rest, lines, delimiter)
 
 
 def _without_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Refuse a blank line that another row comes after; Arrow would leave it out in silence."""
+    """Refuse a blank line with a row after it, which Arrow would skip without an error."""
     lines, first_blank = 0, None
     for block in blocks:
         if first_blank is None and (place := _blank_line(block)) is not None:
@@ -162,17 +164,17 @@ def _without_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
         else:
             block_rest = block
         if first_blank is not None and block_rest.strip(b"\r\n"):
-            raise ArgumentError(
-                f"line {first_blank} below the header must not be blank: every row must have as "
-                "many cells as the header."
+            raise ArgumentError.must(
+                f"line {first_blank} below the header",
+                "not be blank: every row must have as many cells as the header",
             )
         lines += block.count(b"\n")
         yield block
 
 
 def _blank_line(block: bytes) -> int | None:
-    """Return where the first blank line of a block begins; line ends in quotes do not count."""
-    if block[:1] not in (b"\n", b"\r") and not any(two in block for two in _TWO_ENDS):
+    """Return where the first blank line of a block begins; line ends inside quotes do not count."""
+    if block[:1] not in (b"\n", b"\r") and not any(ends in block for ends in _TWO_ENDS):
         return None
     data = np.frombuffer(block, np.uint8)
     inside = np.cumsum(data == ord('"')) % 2 == 1
@@ -184,7 +186,7 @@ def _blank_line(block: bytes) -> int | None:
 
 
 def _row_end(data: bytes) -> int:
-    """Return where the last whole row ends: at a line end with as many quotes opened as closed."""
+    """Return where the last whole row ends: at the last line end with no open quote before it."""
     end = data.rfind(b"\n") + 1
     quotes = data.count(b'"', 0, end)
     while quotes % 2:
@@ -195,9 +197,9 @@ def _row_end(data: bytes) -> int:
 
 
 def _checked_quotes(block: bytes, lines: int, delimiter: str) -> bytes:
-    """Refuse what Arrow would read somehow: behind a stray quote, numbers would pass as text.
+    """Refuse stray quotes, after which Arrow would read numbers as text without an error.
 
-    Every other quote opens a cell and the next one closes it; a doubled one closes and opens.
+    Quotes open and close cells in turn. A doubled quote closes a cell and opens it again.
     """
     data = np.frombuffer(b"\n" + block + b"\n", np.uint8)
     quotes = np.flatnonzero(data == ord('"'))
@@ -208,8 +210,9 @@ def _checked_quotes(block: bytes, lines: int, delimiter: str) -> bytes:
         wrong = quotes[-1:]
     if wrong.size:
         line = lines + block.count(b"\n", 0, int(wrong[0]) - 1) + 1
-        raise ArgumentError(
-            f"line {line} below the header must have quotes around whole cells only, all closed."
+        raise ArgumentError.must(
+            f"line {line} below the header",
+            "have quotes only around whole cells, and close all of them",
         )
     return block
 
@@ -227,18 +230,18 @@ def _parsed(
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(block),
-            # a single thread counts rows
+            # only a single thread numbers the rows in its errors
             arrow_csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
             arrow_csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,  # otherwise they are rows
+                ignore_empty_lines=len(names) > 1,  # below one name they are rows
                 invalid_row_handler=refuse,
             ),
             arrow_csv.ConvertOptions(column_types=kinds),
         )
     except pa.ArrowInvalid as error:
-        if str(error) != "Empty CSV file":  # nor blank lines
+        if str(error) != "Empty CSV file":  # the block has no rows
             failure = _explained(error, names, uneven, rows)
     if failure is not None:
         raise failure
@@ -246,7 +249,7 @@ def _parsed(
 
 
 def _header(stream: IO[bytes], delimiter: str) -> list[str]:
-    """Read the first row by itself, so that every column has a type before data is read."""
+    """Read the first row alone, so that every column has a type before data are read."""
     line = stream.readline(_LONGEST_HEADER)
     while line.count(b'"') % 2 and len(line) < _LONGEST_HEADER:
         more = stream.readline(_LONGEST_HEADER)
@@ -254,15 +257,15 @@ def _header(stream: IO[bytes], delimiter: str) -> list[str]:
             break
         line += more
     if not line:
-        raise ArgumentError("a CSV file must have a header, got an empty file.")
+        raise ArgumentError.must("a CSV file", "have a header", got="an empty file")
     names = in_our_words(
         lambda: _only_row(line, delimiter),
-        lambda _: ArgumentError("a CSV file must begin with a header, in UTF-8."),
-        ValueError,  # of which the errors of decoding are some
+        lambda _: ArgumentError.must("a CSV file", "begin with a header in UTF-8"),
+        ValueError,  # includes errors of decoding
         csv.Error,
     )
     if not names:
-        raise ArgumentError("a CSV file must begin with a header, got a blank line.")
+        raise ArgumentError.must("a CSV file", "begin with a header", got="a blank line")
     return names
 
 
@@ -272,20 +275,19 @@ def _only_row(line: bytes, delimiter: str) -> list[str]:
 
 
 def _explained(error: Exception, names: list[str], uneven: list[Any], before: int) -> ArgumentError:
-    """Return our own error: the message of Arrow's shows the cell or even the whole row."""
+    """Return our own error, because Arrow's message shows the cell or even the whole row."""
     if uneven:
         bad = uneven[0]
-        return ArgumentError(
-            f"row {before + bad.number} below the header must have as many cells as it, "
-            f"{bad.expected_columns}, got {bad.actual_columns}."
+        return ArgumentError.must(
+            f"row {before + bad.number} below the header",
+            f"have as many cells as the header ({bad.expected_columns})",
+            got=str(bad.actual_columns),
         )
-    if not (found := _REFUSED.match(str(error))):
-        return ArgumentError("the rows below the header must be CSV.")
-    name, row, kind = names[int(found[1])], before + int(found[2]), found[3]
-    wanted = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
-    hint = (
-        ""
-        if kind in ("double", "string")
-        else f"\nHint: types are inferred from the first {INFERRED} rows."
-    )
-    return ArgumentError(f"column {name!r} must have {wanted} in row {row} below the header.{hint}")
+    if not (match := _REFUSED.match(str(error))):
+        return ArgumentError.must_be("the rows below the header", "valid CSV")
+    name, row, kind = names[int(match[1])], before + int(match[2]), match[3]
+    cell = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
+    is_inferred = kind not in ("double", "string")
+    hint = f"types are inferred from the first {INFERRED} rows." if is_inferred else None
+    requirement = f"have {cell} in row {row} below the header"
+    return ArgumentError.must(f"column {name!r}", requirement, hint=hint)

@@ -1,4 +1,4 @@
-"""Record batches as CSV. How a cell is written depends on that cell alone."""
+"""Record batches as CSV. The text of a cell depends on that cell alone."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ with optional():
 def writer(
     file: IO[bytes], schema: Any, delimiter: str = ",", *, quote_empty: bool = True
 ) -> Callable[[Any], None]:
-    r"""Write the header, and return what writes a record batch.
+    r"""Write the header, and return a function that writes a record batch.
 
-    A cell of text stands in quotes if it needs them itself, whatever other cells hold: if it has a
-    delimiter, a quote or a line end in it or, with `quote_empty`, is empty and not missing.
+    A cell of text is put in quotes only if it contains a delimiter, a quote or a line end, or if
+    it is empty but not missing and `quote_empty` is true. Other cells have no influence on that.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def writer(
     >>> file.getvalue()
     b'age,name\n41,Doe\n7.25,"Roe, J."\n'
     """
-    between, end, nothing = _texts(delimiter, "\n", "")
+    separator, end, nothing = _texts(delimiter, "\n", "")
     special = "[" + re.escape(f'{delimiter}"\r\n') + "]"
 
     def encoded(batch: Any) -> memoryview:
         cells = [_cells(column, special, quote_empty=quote_empty) for column in batch.columns]
-        rows = pc.binary_join_element_wise(*cells, between)
+        rows = pc.binary_join_element_wise(*cells, separator)
         lines = pc.binary_join_element_wise(rows, nothing, end)
         return memoryview(lines.buffers()[2] or b"")
 
@@ -54,24 +54,25 @@ def writer(
 
 
 def _cells(column: Any, special: str, *, quote_empty: bool) -> Any:
-    """Return the text of a column, each cell in quotes if it needs them itself."""
+    """Return the text of a column's cells, in quotes where a cell needs them."""
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     text = in_our_words(
         lambda: column.cast(kind).cast(pa.large_string()),
-        lambda _: ArgumentError(
-            "columns must hold numbers, times or UTF-8 text to be written as CSV."
+        lambda _: ArgumentError.must(
+            "columns", "hold numbers, times or UTF-8 text to be written as CSV"
         ),
         pa.ArrowException,  # its message shows the cell
     )
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        needy = pc.match_substring_regex(text, special)
+        is_special = pc.match_substring_regex(text, special)
         if quote_empty:
-            needy = pc.or_(needy, pc.equal(text, ""))
+            is_special = pc.or_(is_special, pc.equal(text, ""))
         quote, nothing = _texts('"', "")
         doubled = pc.replace_substring(text, '"', '""')
-        text = pc.if_else(needy, pc.binary_join_element_wise(quote, doubled, quote, nothing), text)
+        quoted = pc.binary_join_element_wise(quote, doubled, quote, nothing)
+        text = pc.if_else(is_special, quoted, text)
     return text.fill_null("")
 
 

@@ -26,11 +26,12 @@ _TYPES = {
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Return a relation that replaces columns whenever it is run.
+    """Return a relation that replaces columns whenever it is evaluated.
 
-    Each column gets a function of its own on the relation's connection, which stays there until
-    the connection is closed (do so: DuckDB complains of leaks at exit otherwise). It is declared
-    to have side effects, so DuckDB neither reuses its answers nor moves a filter past it.
+    A fresh function for each column is registered on the relation's connection, until the
+    connection is closed (close it: otherwise DuckDB reports leaks at exit). The function is
+    declared to have side effects, so that DuckDB neither reuses its outputs nor moves a filter
+    past it.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     >>> privatize_frame(relation, [Column("age", m, "error")]).columns
     ['age', 'town']
     """
-    connection = getattr(frame, "_con", None)  # there is no public way to it
+    connection = getattr(frame, "_con", None)  # DuckDB has no public name for it
     if connection is None:
         raise ArgumentTypeError.must_be("frame", "a relation of DuckDB 2.0 or newer")
     places = locate(columns, frame.columns)
@@ -53,7 +54,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
         name = f"inbounds_{secrets.token_hex(8)}"
         connection.create_function(
             name,
-            partial(arrow_frame.answer, column),
+            partial(arrow_frame.release, column),
             [given],
             given if kept else "DOUBLE",
             type="arrow",
@@ -62,12 +63,12 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
         )
         quoted = '"' + str(column.name).replace('"', '""') + '"'
         replaced.append(f"{name}({quoted}) AS {quoted}")
-    answered = frame.project(f"* REPLACE ({', '.join(replaced)})")
-    return _shuffled(answered, next(iter(places)), connection) if shuffle else answered
+    released = frame.project(f"* REPLACE ({', '.join(replaced)})")
+    return _shuffled(released, next(iter(places)), connection) if shuffle else released
 
 
 def _shuffled(frame: Any, place: int, connection: Any) -> Any:
-    """Order rows by random words of our own: DuckDB's random() can be foreseen."""
+    """Order rows by our own random words, because DuckDB's random() can be predicted."""
     name = f"inbounds_{secrets.token_hex(8)}"
     connection.create_function(
         name,
@@ -83,7 +84,7 @@ def _shuffled(frame: Any, place: int, connection: Any) -> Any:
 
 
 def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:
-    """Refuse a name that differs from another only in case: DuckDB would take either."""
+    """Refuse a name that differs from another one only in case: DuckDB does not tell them apart."""
     folded = [name.casefold() for name in names]
     for i in places:
         if folded.count(folded[i]) > 1:

@@ -1,4 +1,4 @@
-"""Files as streams of record batches: CSV, Parquet and Arrow, in memory that does not grow."""
+"""CSV, Parquet and Arrow files as streams of record batches, in a constant amount of memory."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SUFFIXES: dict[str, Format] = {
     ".feather": "arrow",
 }
 
-_BUFFER = 1 << 20  # bytes of a Parquet column read together
+_BUFFER = 1 << 20  # bytes of a Parquet column that are read at once
 _FAILURES = (pa.ArrowException, OSError)
-_MAGIC = b"ARROW1"  # how an Arrow file begins, unlike a stream
+_MAGIC = b"ARROW1"  # the first bytes of an Arrow file; an Arrow stream begins otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Source:
     Attributes
     ----------
     schema
-        Names and types of its columns.
+        The names and types of its columns.
     batches
-        Its rows, to be read once, in batches that the file's own layout does not change.
+        Its rows, which can be read once. The ends of batches do not depend on the file's layout.
     rows
-        How many there are, if the file tells.
+        The number of rows, if the file states it.
     sorted_by
-        Columns that the file says its rows are sorted by.
+        The columns by which the rows are sorted, according to the file.
     """
 
     schema: Any
@@ -56,19 +56,19 @@ class Source:
 
 
 def format_of(path: Path, otherwise: str | None = None) -> Format:
-    """Return the format that the name of a file tells, or else `otherwise`.
+    """Return the format of a file according to its name, or else `otherwise`.
 
     Examples
     --------
     >>> format_of(Path("people.parquet")), format_of(Path("people.txt"), "csv")
     ('parquet', 'csv')
     """
-    found = SUFFIXES.get(path.suffix.lower(), otherwise)
-    if found not in get_args(Format):
+    form = SUFFIXES.get(path.suffix.lower(), otherwise)
+    if form not in get_args(Format):
         suffixes = ", ".join(SUFFIXES)
-        requirement = f"given where the name of a file does not end in one of {suffixes}"
+        requirement = f"given for a file whose name does not end in one of {suffixes}"
         raise ArgumentError.must_be("format", requirement, got=repr(path.name))
-    return found  # type: ignore[return-value]
+    return form  # type: ignore[return-value]
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def opened(
     typed: bool = True,
     **options: Any,
 ) -> Iterator[Source]:
-    r"""Open a file; `numbers`, `typed` and `options` are for CSV: see `csv_reader.read`.
+    r"""Open a file; `numbers`, `typed` and `options` are for CSV, as in `csv_reader.read`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def opened(
     [[{'age': 41}, {'age': 7}]]
     """
     with ExitStack() as stack:
-        file = stack.enter_context(path.open("rb"))  # whose errors have a name and a reason
+        file = stack.enter_context(path.open("rb"))  # its errors state the file and the reason
         if form == "csv":
             yield Source(*csv_reader.read(file, numbers, typed=typed, **options))
             return
@@ -104,7 +104,7 @@ def opened(
 
 
 def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
-    # what is buffered ahead would stay in memory to the end
+    # data buffered in advance would stay in memory until the end
     parquet = pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False)
     file = stack.enter_context(parquet)
     facts = file.metadata
@@ -113,14 +113,14 @@ def _parquet(path: Path, _: IO[bytes], stack: ExitStack) -> Source:
 
 
 def _sorted_by(facts: Any) -> frozenset[str]:
-    """Return the first column that row groups are sorted by, as the file says."""
+    """Return the first column by which row groups are sorted, according to the file."""
     groups = (facts.row_group(i) for i in range(facts.num_row_groups))
     first = {g.sorting_columns[0].column_index for g in groups if g.sorting_columns}
     return frozenset(facts.schema.column(i).path for i in first)
 
 
 def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:
-    """Open an Arrow file or stream; it is mapped, as one batch may be larger than memory."""
+    """Map an Arrow file or stream into memory, because a single batch may be larger than memory."""
     source = stack.enter_context(pa.memory_map(str(path)))
     if file.read(len(_MAGIC)) == _MAGIC:
         reader = stack.enter_context(pa.ipc.open_file(source))
@@ -132,10 +132,10 @@ def _arrow(path: Path, file: IO[bytes], stack: ExitStack) -> Source:
 
 
 def _unreadable(form: Format, error: Exception) -> Exception:
-    """Keep what the system says; replace what Arrow says, as it may show a value."""
+    """Keep an error of the system; replace an error of Arrow, whose message may show a value."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
-    return ArgumentError(f"the file must be a whole and sound {form.capitalize()} file.")
+    return ArgumentError.must_be("the file", f"a complete and valid {form.capitalize()} file")
 
 
 @contextmanager
@@ -143,13 +143,13 @@ def writing(
     file: IO[bytes],
     form: Format,
     schema: Any,
-    answered: Collection[str] = (),
+    released: Collection[str] = (),
     **options: Any,
 ) -> Iterator[Callable[[Any], None]]:
-    """Write record batches to a file, which is finished when the block ends without an error.
+    """Yield a function that writes record batches; finish the file unless the block fails.
 
-    Columns that are `answered` hold noise: doubles among them hardly repeat, so that Parquet needs
-    no dictionary of them. `options` are for CSV, as for `csv_writer.writer`.
+    The `released` columns have noise, so that doubles in them rarely repeat and Parquet needs no
+    dictionary for them. `options` are for CSV, as in `csv_writer.writer`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def writing(
     explain = partial(_unwritable, form)
     target: Any = in_our_words(
         lambda: (
-            pq.ParquetWriter(file, schema, use_dictionary=_repeating(schema, answered))
+            pq.ParquetWriter(file, schema, use_dictionary=_repeating(schema, released))
             if form == "parquet"
             else pa.ipc.new_file(file, schema, options=_growing_dictionaries())
         ),
@@ -185,45 +185,45 @@ def writing(
 
 
 def _growing_dictionaries() -> Any:
-    """Return the options that let a later batch add to a dictionary."""
+    """Return options that let later batches add values to a dictionary."""
     return pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
 
 
 def _unwritable(form: Format, _: Exception) -> ArgumentError:
-    return ArgumentError(
-        f"columns must be of types, and dictionaries as few, as a file of format {form} can hold."
+    return ArgumentError.must(
+        "columns", f"have types and dictionaries that a file of format {form} can hold"
     )
 
 
-def _repeating(schema: Any, answered: Collection[str]) -> bool | list[str]:
-    """Return the columns that get a dictionary; nested ones go by other names, so then all do."""
+def _repeating(schema: Any, released: Collection[str]) -> bool | list[str]:
+    """Return the columns that get a dictionary, or True for all if any has inner columns."""
     if any(pa.types.is_nested(field.type) for field in schema):
         return True
-    noise = {name for name in answered if schema.field(name).type == pa.float64()}
+    noise = {name for name in released if schema.field(name).type == pa.float64()}
     return [name for name in schema.names if name not in noise]
 
 
 def _abandon(target: Any) -> None:
-    """Close what cannot be finished, so that nothing tries to finish it later."""
+    """Close a writer that cannot finish its file, so that it does not try again later."""
     try:
         target.close()
-    except Exception:  # the first error is the one to tell
+    except Exception:  # the first error is the one to report
         if isinstance(target, pq.ParquetWriter):
             target.is_open = False
 
 
-def passed_on(
+def write_changed(
     batches: Iterable[Any], change: Callable[[Any], Any], write: Callable[[Any], None]
 ) -> Generator[int, None, None]:
-    """Change and write batches, yielding the number of rows so far.
+    """Change and write batches, and yield the number of rows so far.
 
-    A batch is written while the next one is changed. Whoever stops early must close this before
-    the file.
+    Each batch is written while the next one is changed. If the caller stops early, it must close
+    this generator before the file.
 
     Examples
     --------
-    >>> written = []
-    >>> list(passed_on([pa.record_batch({"age": [41, 7]})], lambda batch: batch, written.append))
+    >>> written, batch = [], pa.record_batch({"age": [41, 7]})
+    >>> list(write_changed([batch], lambda batch: batch, written.append))
     [2]
     """
     rows = 0

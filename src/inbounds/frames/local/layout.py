@@ -1,9 +1,9 @@
 """The layout of what is published: batches of a constant number of rows, in arrays built anew.
 
-Where an input's row groups, record batches, pieces of columns and blocks of text end may depend on
-private values, and so may the dictionaries that come with them. None of it is passed on, whether
-the rows come from a file or from memory: how many rows a batch has depends on the number and the
-types of columns, and a dictionary lists values as they first appear or, shuffled, sorted.
+The ends of an input's row groups, record batches, chunks and blocks of text may depend on private
+values, and so may its dictionaries. None of them is passed on, whether the rows come from a file or
+from memory. The number of rows in a batch depends only on the number and the types of the columns,
+and a dictionary lists values in the order of their first appearance or, if shuffled, sorted.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ with optional():
     import pyarrow as pa
     import pyarrow.compute as pc
 
-_FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: with the most, every core draws answers
-_MOST_OF_TEXT = 1 << 16  # rows in a batch with cells of any length
-_CELLS = 1 << 22  # in a batch
+_FEWEST, _MOST = 1 << 12, 1 << 19  # rows in a batch: the largest keep every core busy
+_MOST_OF_TEXT = 1 << 16  # rows in a batch whose cells may have any length
+_CELLS = 1 << 22  # cells in a batch
 _FAILURES = (pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
 _PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 _MANY_LAYOUTS = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view)
 
 
 def batch_rows(schema: Any) -> int:
-    """Return how many rows a batch has; nothing but the number and types of columns tells it.
+    """Return the number of rows in a batch, from the number and types of the columns alone.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _has_one_width(kind: Any) -> bool:
 
 
 def rebatched(batches: Iterable[Any], schema: Any, rows: int) -> Iterator[Any]:
-    """Cut and join batches, so that each has `rows` rows and the last one what is left.
+    """Cut and join batches so that each has `rows` rows, except the last one.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def rebatched(batches: Iterable[Any], schema: Any, rows: int) -> Iterator[Any]:
 
 
 def _joined(batches: list[Any], schema: Any) -> Any:
-    """Join batches into new memory: a part of an array would keep what stands beside it."""
+    """Join batches into new memory: a slice of an array would keep the rows beside it."""
     columns = [
         joined([batch.column(i) for batch in batches], field) for i, field in enumerate(schema)
     ]
@@ -81,7 +81,7 @@ def _joined(batches: list[Any], schema: Any) -> Any:
 
 
 def joined(arrays: list[Any], field: Any) -> Any:
-    """Return arrays as one of the type of a field, with nothing in its memory but their cells.
+    """Join arrays into one of a field's type, with nothing in its memory except their cells.
 
     Examples
     --------
@@ -90,9 +90,10 @@ def joined(arrays: list[Any], field: Any) -> Any:
     """
     return in_our_words(
         lambda: _joined_cells(arrays, field),
-        lambda _: ArgumentTypeError(
-            f"column {field.name!r} must be of a type, and its texts and lists as short, as Arrow "
-            "can join.\nHint: cast texts to large_string, and lists to large_list."
+        lambda _: ArgumentTypeError.must_be(
+            f"column {field.name!r}",
+            "of a type that Arrow can join, with texts and lists that are not too long for it",
+            hint="cast texts to large_string, and lists to large_list.",
         ),
         *_FAILURES,
     )
@@ -108,12 +109,12 @@ def _joined_cells(arrays: list[Any], field: Any) -> Any:
 
 
 class Rebuilt:
-    """Rows in plain batches: views of text, runs and inner dictionaries are undone.
+    """Batches built anew from plain arrays, without views of text, runs and inner dictionaries.
 
     Parameters
     ----------
     schema
-        Of the batches that are given; that of the ones that come out is `schema`.
+        The schema of the given batches. The attribute `schema` is that of the new ones.
 
     Examples
     --------
@@ -132,21 +133,21 @@ class Rebuilt:
         self._known: dict[int, Any] = {}
 
     def batches(self, batches: Iterable[Any], rows: int | None = None) -> Iterator[Any]:
-        """Yield the rows of batches in others of `rows`, or of as many as their columns say."""
+        """Yield the rows of batches in new batches of `rows` rows, or of `batch_rows(schema)`."""
         rows = rows or batch_rows(self.schema)
         for batch in rebatched(map(self._decoded, batches), self._plain, rows):
             yield self._encoded(batch)
 
-    def whole(self, batch: Any) -> Any:
-        """Return a batch as one, even if it has no rows."""
+    def batch(self, batch: Any) -> Any:
+        """Return a new batch with the rows of one batch, even if there are none."""
         return self._encoded(_joined([self._decoded(batch)], self._plain))
 
     def reordered(
         self, batches: Iterable[Any], order: Callable[[int], Places], rows: int | None = None
     ) -> Iterator[Any]:
-        """Hold all rows in memory, and yield them as `order` says of their number.
+        """Read all rows into memory, and yield them in the order that `order(rows)` returns.
 
-        Dictionaries without an order are sorted, as they would be listed in the old one.
+        Unordered dictionaries are sorted, because their own order would reveal that of the rows.
         """
         for whole in rebatched(map(self._decoded, batches), self._plain, sys.maxsize):
             places = order(whole.num_rows)
@@ -163,9 +164,9 @@ class Rebuilt:
                 yield self._encoded(batch)
 
     def table(self, batches: Iterable[Any], schema: Any) -> Any:
-        """Return a table of batches that came from here; each dictionary is the same in all.
+        """Return a table of batches that were made here, with one dictionary for each column.
 
-        `schema` is theirs: columns may have been replaced in the meantime.
+        `schema` is the schema of these batches, whose private columns may have been replaced.
         """
         table = pa.Table.from_batches(batches, schema)
         for i in self._coded:
@@ -181,7 +182,7 @@ class Rebuilt:
         return table
 
     def _decoded(self, batch: Any) -> Any:
-        """Return a batch with places in the list of ordered categories, which is kept."""
+        """Return a batch with ordered categories as places in their list, which is remembered."""
         for i in self._coded:
             if self.schema.field(i).type.ordered:
                 column = batch.column(i)
@@ -193,11 +194,11 @@ class Rebuilt:
         field = self.schema.field(place)
         listed = joined([given], field.with_type(field.type.value_type))
         if listed.null_count or len(listed.unique()) != len(listed):
-            raise ArgumentError(f"column {field.name!r} must have categories that differ.")
+            requirement = "have ordered categories that are distinct and not null"
+            raise ArgumentError.must(f"column {field.name!r}", requirement)
         if _buffers(self._known.setdefault(place, listed)) != _buffers(listed):
-            raise ArgumentError(
-                f"column {field.name!r} must have the same ordered categories in all batches."
-            )
+            requirement = "have the same ordered categories in all batches"
+            raise ArgumentError.must(f"column {field.name!r}", requirement)
 
     def _encoded(self, batch: Any) -> Any:
         columns = batch.columns
@@ -211,7 +212,7 @@ class Rebuilt:
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _places(self, place: int, values: Any) -> Any:
-        """Return the places of values in a list of all that have appeared so far."""
+        """Return the places of values in the list of all values that have appeared so far."""
         known = self._known.get(place, values[:0])
         unique = values.unique().drop_null()
         new = unique.filter(pc.invert(pc.is_in(unique, value_set=known)))
@@ -220,7 +221,7 @@ class Rebuilt:
 
 
 def rebuilt_column(values: Any, name: str, *, sort: bool = False) -> Any:
-    """Return an array, or a chunked one, of the same values; with `sort`, dictionaries are sorted.
+    """Return a new array or chunked array of the same values; `sort` sorts its dictionary.
 
     Examples
     --------
@@ -241,9 +242,10 @@ def rebuilt_column(values: Any, name: str, *, sort: bool = False) -> Any:
 
 
 def _published(kind: Any, name: str) -> Any:
-    """Return the type of a column in what is published: dictionaries of some types are built anew.
+    """Return the type of a published column.
 
-    Ordered categories stay as they are, and texts are listed; other dictionaries are undone.
+    Ordered categories stay as they are, dictionaries of text are built anew, and other dictionaries
+    become their values.
     """
     plain = _plain(kind, name)
     if not pa.types.is_dictionary(kind):
@@ -255,7 +257,7 @@ def _published(kind: Any, name: str) -> Any:
 
 
 def _has_unique(kind: Any) -> bool:
-    """Say whether Arrow can tell values of a type apart."""
+    """Say whether Arrow can compare values of a type."""
     try:
         pa.array([], kind).unique()
     except pa.ArrowException:
@@ -264,28 +266,26 @@ def _has_unique(kind: Any) -> bool:
 
 
 def _buffers(array: Any) -> list[bytes | None]:
-    """Return the memory of a replica, which equal values share; NaN would not equal itself."""
+    """Return the bytes of a replica, by which NaN is equal to itself."""
     return [buffer and buffer.to_pybytes() for buffer in array.buffers()]
 
 
 def _held(kind: Any) -> Any:
-    """Return the type of cells that are joined and put in order: places for ordered categories."""
+    """Return the type in which cells are joined and reordered: places for ordered categories."""
     if not pa.types.is_dictionary(kind):
         return kind
     return kind.index_type if kind.ordered else kind.value_type
 
 
 def _plain(kind: Any, name: str) -> Any:
-    """Return a type whose arrays have one way only to hold the same values."""
+    """Return a type for the same values whose arrays can hold them in one way only."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _plain(kind.value_type, name)
     if isinstance(kind, pa.BaseExtensionType):
         storage = _plain(kind.storage_type, name)
         return kind if storage == kind.storage_type else storage
     if any(has_many_layouts(kind) for has_many_layouts in _MANY_LAYOUTS):
-        raise ArgumentTypeError(
-            f"column {name!r} must be of a type with one layout only, unlike unions and views of "
-            "lists."
-        )
+        requirement = "of a type with one layout, unlike unions and views of lists"
+        raise ArgumentTypeError.must_be(f"column {name!r}", requirement)
     nested = with_fields(kind, lambda field: field.with_type(_plain(field.type, name)))
     return _PLAIN.get(kind, kind) if nested is None else nested

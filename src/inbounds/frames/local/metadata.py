@@ -1,8 +1,8 @@
-"""Arrow schemas without metadata, which may tell of private values: docs/threat-model.md.
+"""Arrow schemas without metadata, which may reveal private values: docs/threat-model.md.
 
-Names, types and whether nulls are allowed are kept. Every note on the schema, on a field or on a
-field inside a nested type is left out, but for the name and the parameters of an extension type
-that is not registered: Arrow keeps these as notes on the field.
+Names, types and whether nulls are allowed are kept. All metadata of the schema, of fields and of
+fields inside nested types are left out, except the name and the parameters of an extension type
+that is not registered: Arrow keeps these as metadata of the field.
 """
 
 from __future__ import annotations
@@ -17,15 +17,11 @@ from inbounds.frames.silence import in_our_words
 with optional():
     import pyarrow as pa
 
-_UNKNOWN = (
-    "must be of a type that can be rebuilt without metadata.\n"
-    "Hint: cast it to plain types, or pass the storage of an extension type."
-)
 _EXTENSION = (b"ARROW:extension:name", b"ARROW:extension:metadata")
 
 
 def bare_schema(schema: Any) -> Any:
-    """Return names and types of a schema.
+    """Return a schema without metadata.
 
     Examples
     --------
@@ -39,13 +35,19 @@ def bare_schema(schema: Any) -> Any:
 def _named_in_errors(field: Any) -> Any:
     return in_our_words(
         lambda: _bare_field(field),
-        lambda error: ArgumentTypeError(f"column {field.name!r} {error}"),
+        lambda _: _refusal(f"column {field.name!r}"),
         ArgumentTypeError,
     )
 
 
+def _refusal(subject: str = "a column") -> ArgumentTypeError:
+    requirement = "of a type that can be rebuilt without metadata"
+    hint = "cast it to plain types, or pass the storage of an extension type."
+    return ArgumentTypeError.must_be(subject, requirement, hint=hint)
+
+
 def bare_type(kind: Any) -> Any:
-    """Return a type whose inner fields have no notes.
+    """Return a type whose inner fields have no metadata.
 
     Examples
     --------
@@ -63,42 +65,42 @@ def bare_type(kind: Any) -> Any:
     if isinstance(kind, pa.BaseExtensionType):
         return _bare_extension(kind)
     if kind.num_fields:
-        raise ArgumentTypeError(_UNKNOWN)
+        raise _refusal()
     return kind
 
 
 def _bare_extension(kind: Any) -> Any:
-    """Return an extension type whose storage has no notes; one that keeps them is refused."""
+    """Return an extension type whose storage has no metadata, or refuse a type that keeps them."""
     storage = bare_type(kind.storage_type)
-    if not _may_have_notes(kind.storage_type):
+    if not _may_have_metadata(kind.storage_type):
         return kind
     built = in_our_words(
         lambda: type(kind).__arrow_ext_deserialize__(storage, kind.__arrow_ext_serialize__()),
-        lambda _: ArgumentTypeError(_UNKNOWN),
-        Exception,  # it is not ours, and its message may tell anything
+        lambda _: _refusal(),
+        Exception,  # the class is not ours, and its messages may reveal anything
     )
     if type(built) is not type(kind) or not _is_same(built.storage_type, storage):
-        raise ArgumentTypeError(_UNKNOWN)
+        raise _refusal()
     return built
 
 
-def _may_have_notes(kind: Any) -> bool:
-    """Say whether a type has fields or storage; Arrow does not compare notes in all of them."""
+def _may_have_metadata(kind: Any) -> bool:
+    """Say whether a type has fields, whose metadata Arrow does not compare in all types."""
     if pa.types.is_dictionary(kind):
-        return _may_have_notes(kind.value_type)
+        return _may_have_metadata(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType):
-        return _may_have_notes(kind.storage_type)
+        return _may_have_metadata(kind.storage_type)
     return bool(kind.num_fields)
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """Compare types with all their notes, even those of maps, which `equals` leaves out."""
-    schemas = (pa.schema([pa.field("", kind)]).serialize() for kind in (one, other))
+def _is_same(first: Any, second: Any) -> bool:
+    """Compare types with all their metadata, even in maps, where `equals` ignores them."""
+    schemas = (pa.schema([pa.field("", kind)]).serialize() for kind in (first, second))
     return bool(next(schemas).equals(next(schemas)))
 
 
 def _bare_field(field: Any) -> Any:
-    notes = field.metadata or {}
-    kept = {key: notes[key] for key in _EXTENSION if key in notes}
+    metadata = field.metadata or {}
+    kept = {key: metadata[key] for key in _EXTENSION if key in metadata}
     bare = field.remove_metadata().with_type(bare_type(field.type))
     return bare.with_metadata(kept) if kept else bare

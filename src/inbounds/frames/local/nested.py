@@ -1,4 +1,4 @@
-"""Arrow's nested types, taken apart and built again from other fields."""
+"""Arrow's nested types, rebuilt with changed fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _of_fields(kind: Any, change: Change) -> list[Any]:
     return [change(kind.field(i)) for i in range(kind.num_fields)]
 
 
-# What tells a kind of type, and how one is built from the fields of another.
+# A test for each kind of nested type, and a function that rebuilds it with changed fields.
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Change], Any]], ...] = (
     (pa.types.is_struct, lambda kind, change: pa.struct(_of_fields(kind, change))),
     (
@@ -45,9 +45,9 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Change], Any]], ...] =
 
 
 def with_fields(kind: Any, change: Change) -> Any | None:
-    """Return a nested type with every field changed, or None for a type that is known to have none.
+    """Return a nested type with every field changed, or None for a type without fields.
 
-    Runs, dictionaries and extension types have a type inside, which is no field; they give None.
+    Runs, dictionaries and extension types contain a type but no fields, so they give None.
 
     Examples
     --------

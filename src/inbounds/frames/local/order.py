@@ -1,7 +1,7 @@
-"""The order of rows: a random one, and a warning where an engine says that a column is sorted.
+"""Random orders of rows, and a warning if a frame says that it is sorted by a private column.
 
-Whether a column is sorted is itself private, so the data are never looked at: only flags that an
-engine or a file carries already are.
+Whether a column is sorted is itself private, so the data are never examined, only flags that a
+frame or a file already has.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from inbounds.sampling.entropy import SYSTEM, Entropy
 
 
 def permutation(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
-    """Return an order of `count` rows, all exactly equally likely.
+    """Return a random order of `count` rows; all orders have exactly the same probability.
 
-    Rows are sorted by random words. Should two words be equal, all are drawn again.
+    Rows are sorted by random words. If two words are equal, all are drawn again.
 
     Examples
     --------
@@ -37,9 +37,9 @@ def permutation(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
 
 
 def category_order(categories: Sequence[Any]) -> NDArray[np.int64]:
-    """Return the order in which to list categories that may be listed as they first appeared.
+    """Return an order of categories that does not depend on the order in which they are given.
 
-    It is sorted or, unless all are of one type with a total order, random.
+    It is sorted if all categories have one type with a total order, and random otherwise.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def category_order(categories: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def random_keys(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.uint64]:
-    """Return random words of 64 bits, one a row.
+    """Return one random word of 64 bits for each row.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def random_keys(count: int, entropy: Entropy = SYSTEM) -> NDArray[np.uint64]:
 
 
 def warn_if_sorted(names: Iterable[Any]) -> None:
-    """Warn of private columns that the engine or the file says the rows are sorted by.
+    """Warn about private columns by which the rows are sorted, according to the frame.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def warn_if_sorted(names: Iterable[Any]) -> None:
     """
     for name in names:
         warnings.warn(
-            f"rows are sorted by the private column {name!r}, says its frame or file: the place "
-            "of a row tells its value, whatever the noise.\nHint: shuffle=True.",
+            f"the frame says that its rows are sorted by the private column {name!r}, so that the "
+            "place of a row reveals its value despite the noise.\nHint: use shuffle=True.",
             RowOrderWarning,
             stacklevel=4,
         )

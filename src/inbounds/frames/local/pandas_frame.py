@@ -1,4 +1,4 @@
-"""pandas data frames, whatever keeps their columns: numpy, masked or Arrow arrays."""
+"""pandas data frames, whose columns are numpy, masked or Arrow arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError, InBoundsError
-from inbounds.frames.local.column import Column, bare_dtype, locate, wrong_type
+from inbounds.frames.local.column import Column, bare_dtype, locate, type_refusal
 from inbounds.frames.local.order import category_order, permutation
 from inbounds.frames.silence import in_our_words
 
@@ -24,15 +24,15 @@ with optional():
 
 _MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)
 _WHOLE = {str, bytes, bool, int, float, complex, Decimal, date, datetime, time, timedelta}
-_WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # that cells may be
+_WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # types of cells
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Return a copy of a data frame with columns replaced; NaN is a null, as pandas means it.
+    """Return a copy of a data frame with columns replaced; NaN is a null, as usual in pandas.
 
-    `attrs`, metadata of dtypes, and what a subclass carries along in `_metadata`, are left out.
-    Other columns are copied: pandas keeps columns of a type in one array, with the true values
-    beside them. Arrays of Arrow are built anew, as for tables of Arrow.
+    `attrs`, metadata of dtypes, and the attributes that a subclass lists in `_metadata` are left
+    out. Other columns are copied, because pandas stores columns of the same type in one array,
+    where the true values are beside them. Arrow arrays are built anew, as in Arrow tables.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     places = locate(columns, frame.columns)
     others = [i for i in range(frame.shape[1]) if i not in places]
     copy = frame.iloc[:, others].copy(deep=True)
-    copy.columns = pd.RangeIndex(len(others))  # so that answers can be put between any names
+    copy.columns = pd.RangeIndex(len(others))  # so that outputs can be inserted between any names
     copy.index = pd.RangeIndex(len(copy)) if shuffle else _bare_index(frame.index)
     _rebuild(copy, [frame.columns[i] for i in others])
     for i in sorted(places):
-        copy.insert(i, f"{i}", answer(places[i], frame.iloc[:, i]))
+        copy.insert(i, f"{i}", release(places[i], frame.iloc[:, i]))
     if shuffle:
         copy = copy.iloc[permutation(len(copy))].reset_index(drop=True)
         _rebuild(copy, frame.columns, sort=True)
@@ -61,7 +61,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
 
 
 def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
-    """Build columns anew in a frame of our own, if there may be more to them than values."""
+    """Build those columns of our copy anew that may hold more than their values."""
     for i, name in enumerate(names):
         array = frame.iloc[:, i].array
         if not _is_bare(array):
@@ -69,19 +69,19 @@ def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
 
 
 def _is_bare(array: Any) -> bool:
-    """Say whether an array has nothing but its values; those of pandas' own have arrays inside."""
+    """Say whether an array holds its values only; pandas' own arrays have other arrays inside."""
     if not isinstance(array, pd.arrays.NumpyExtensionArray):
         return False
     values = array.to_numpy()
-    if values.dtype == object:  # a cell may be a part of something larger
+    if values.dtype == object:  # a cell may be a part of a larger object
         return set(map(type, values)) <= _WHOLE
     return values.dtype.metadata is None and values.dtype.isnative
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
-    """Return an array or index of the same values, built anew and without metadata of dtypes.
+    """Return a new array or index of the same values, without metadata of dtypes.
 
-    With `sort`, categories without an order are sorted: they may be listed as they first appeared.
+    With `sort`, unordered categories are sorted: their order may be that of the rows.
     """
     if isinstance(array, pd.arrays.NumpyExtensionArray) and array.to_numpy().dtype != object:
         values = array.to_numpy()
@@ -93,9 +93,11 @@ def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
         lambda error: (
             error
             if isinstance(error, InBoundsError)
-            else ArgumentTypeError(f"column or index {name!r} must be of a type to copy.")
+            else ArgumentTypeError.must_be(
+                f"column or index {name!r}", "of a type that can be copied"
+            )
         ),
-        Exception,  # whatever the classes of the values raise, with a message that may show them
+        Exception,  # classes of values may raise anything, with a message that shows values
     )
     if sort and isinstance(copy, pd.Categorical) and not copy.ordered:
         order = category_order(copy.categories.tolist())
@@ -112,9 +114,9 @@ def _copy_by_pickle(array: Any, name: str, *, sort: bool) -> Any:
 
 
 class _BarePickler(pickle.Pickler):
-    """Writes types of numpy and Arrow without metadata, wherever in an array of pandas they are.
+    """Writes numpy and Arrow types without metadata, wherever they are in a pandas array.
 
-    Arrays of Arrow are not written, but built anew and `kept` for the reader.
+    Arrow arrays are not written; they are built anew and `kept` for the reader.
     """
 
     def __init__(self, file: io.BytesIO, name: str, *, sort: bool) -> None:
@@ -123,7 +125,7 @@ class _BarePickler(pickle.Pickler):
         self._name, self._sort = name, sort
 
     def persistent_id(self, value: Any) -> int | None:
-        arrow = sys.modules.get("pyarrow")  # whoever has an array of Arrow has loaded it
+        arrow = sys.modules.get("pyarrow")  # it is loaded if an Arrow array exists
         if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
             return None
         from inbounds.frames.local.layout import rebuilt_column  # noqa: PLC0415 - needs PyArrow
@@ -134,7 +136,7 @@ class _BarePickler(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, _MASKED):
             known = ~value.isna()
-            data = np.zeros_like(value._data)  # what lies below nulls is left out
+            data = np.zeros_like(value._data)  # values below nulls are left out
             data[known] = value._data[known]
             return type(value), (data, ~known)
         if isinstance(value, np.dtype) and value.metadata is not None:
@@ -161,43 +163,43 @@ def _bare_index(index: Any) -> Any:
     if isinstance(index, pd.RangeIndex):
         return index.copy()
     if not isinstance(index, pd.MultiIndex) and _is_bare(index.array):
-        return index.copy(deep=True)  # it may be a part of an array with the true values
+        return index.copy(deep=True)  # it may be a slice of an array with the true values
     if isinstance(index, pd.MultiIndex):
         index = index.remove_unused_levels()  # of rows that were left out before
     return _rebuilt(index, index.name)
 
 
-def answer(column: Column, series: Any) -> Any:
-    """Answer a series by an array of the same family.
+def release(column: Column, series: Any) -> Any:
+    """Return private outputs for a series, in an array of the same family (numpy, masked, Arrow).
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
-    >>> answer(Column("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
+    >>> release(Column("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
     Int8Dtype()
     """
     given = series.dtype
-    extension = not isinstance(given, np.dtype)
-    kind = getattr(given, "numpy_dtype", None) if extension else bare_dtype(given)
-    if not isinstance(kind, np.dtype) or kind.kind not in "iuf" or kind.itemsize > 8:
-        raise wrong_type(column, given)
+    is_extension = not isinstance(given, np.dtype)
+    dtype = getattr(given, "numpy_dtype", None) if is_extension else bare_dtype(given)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf" or dtype.itemsize > 8:
+        raise type_refusal(column, given)
     missing = series.isna().to_numpy()
-    values = series.to_numpy(dtype=kind, na_value=0) if missing.any() else series.to_numpy(kind)
-    if kind.kind == "f":
-        missing = missing | np.isnan(values)  # a masked column can hold NaN beside nulls
-    answers = column.answer(values, missing)
+    values = series.to_numpy(dtype=dtype, na_value=0) if missing.any() else series.to_numpy(dtype)
+    if dtype.kind == "f":
+        missing = missing | np.isnan(values)  # a masked column can hold NaN besides nulls
+    outputs = column.release(values, missing)
     keeps_nulls = column.nulls == "keep" and missing.any()
-    if not extension:
-        return np.where(missing, np.nan, answers) if keeps_nulls else answers
-    array = pd.array(answers, dtype=given if column.keeps(kind) else _double(given))
+    if not is_extension:
+        return np.where(missing, np.nan, outputs) if keeps_nulls else outputs
+    array = pd.array(outputs, dtype=given if column.keeps(dtype) else _double(given))
     if keeps_nulls:
         array[missing] = pd.NA
     return array
 
 
 def _double(given: Any) -> Any:
-    """Return the type of doubles in the family of a masked or Arrow type."""
+    """Return the masked or Arrow type of doubles, of the same family as `given`."""
     if not isinstance(given, pd.ArrowDtype):
         return pd.Float64Dtype()
     with optional():

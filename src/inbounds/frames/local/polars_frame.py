@@ -20,15 +20,15 @@ _TYPES = {
 }
 _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 
-_SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # how explain says it
+_SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Replace columns of a data frame now, and of a lazy frame whenever it is collected.
+    """Replace columns of a data frame now, or of a lazy frame whenever it is collected.
 
-    The step of a lazy plan is one function from frames to frames. As an expression, Polars would
-    call it once for a column that it keeps as one repeated value, and repeat the answer. Filters
-    must stay behind the step, or they would see the true values.
+    In a lazy plan, this is a function of whole frames. If it were an expression, Polars would call
+    it once for a column that is stored as one repeated value, and repeat the output. Filters must
+    stay after this step, because before it they would see the true values.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     schema = pl.Schema(frame.collect_schema())
     places = locate(columns, schema.names())
     for column in places.values():
-        schema[str(column.name)] = _answer_type(column, schema[str(column.name)])
+        schema[str(column.name)] = _output_type(column, schema[str(column.name)])
     if isinstance(frame, pl.DataFrame):
         if not shuffle:
             warn_if_sorted(c.name for i, c in places.items() if _is_sorted(frame.to_series(i)))
@@ -58,75 +58,75 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     )
 
 
-def answer(column: Column, series: pl.Series) -> pl.Series:
-    """Answer a series by another of the same name; NaN is a value here, and refused.
+def release(column: Column, series: pl.Series) -> pl.Series:
+    """Return private outputs for a series; NaN is a value in Polars, not a null, and is refused.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
-    >>> answer(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
+    >>> release(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
     1
     """
-    kind = _answer_type(column, series.dtype)
+    dtype = _output_type(column, series.dtype)
     missing = series.is_null() if series.null_count() else None
     values = series if missing is None else series.fill_null(0)
     nulls = None if missing is None else missing.to_numpy()
-    answers = pl.Series(series.name, column.answer(values.to_numpy(), nulls), kind)
-    return answers if missing is None or column.nulls != "keep" else answers.set(missing, None)
+    outputs = pl.Series(series.name, column.release(values.to_numpy(), nulls), dtype)
+    return outputs if missing is None or column.nulls != "keep" else outputs.set(missing, None)
 
 
-def _answer_type(column: Column, given: Any) -> Any:
+def _output_type(column: Column, given: Any) -> Any:
     return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
 
 
 def _is_sorted(series: pl.Series) -> bool:
-    """Say what the series carries as a flag; its values are not looked at."""
+    """Say whether the series has a flag that it is sorted; its values are not examined."""
     return len(series) > 1 and any(series.flags[name] for name in ("SORTED_ASC", "SORTED_DESC"))
 
 
 def _last_sorted_by(frame: pl.LazyFrame) -> str | None:
-    """Return the first column by which the last step of a plan sorts, if that is what it does."""
-    found = _SORTED.match(frame.explain(optimized=False))
-    return found and found[1]
+    """Return the first column by which the last step of a plan sorts, if that step is a sort."""
+    match = _SORTED.match(frame.explain(optimized=False))
+    return match and match[1]
 
 
 def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
-    answers = [answer(column, frame.to_series(i)) for i, column in places.items()]
-    replaced = frame.with_columns(answers)
+    outputs = [release(column, frame.to_series(i)) for i, column in places.items()]
+    replaced = frame.with_columns(outputs)
     if shuffle:
         replaced = replaced[permutation(len(replaced))]
-    return _rebuilt(replaced.rechunk())  # where pieces end may tell of values
+    return _rebuilt(replaced.rechunk())  # the ends of chunks may reveal values
 
 
 def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
-    """Build columns anew by Arrow: rows beside a list, and values below nulls, would stay."""
+    """Build columns anew by Arrow: Polars would keep rows beside lists and values below nulls."""
     return frame.with_columns(_rebuilt_series(frame[name]) for name in frame.columns)
 
 
 def _rebuilt_series(series: pl.Series) -> pl.Series:
     name, kind = series.name, series.dtype
     if isinstance(kind, pl.Object) or (isinstance(kind, pl.Array) and 0 in kind.shape):
-        return series  # objects of Python, and nothing
+        return series  # Python objects, and arrays without cells
     if hasattr(kind, "ext_storage"):  # an extension type of Polars 2
         return _rebuilt_series(series.ext.storage()).ext.to(kind)
-    through = _in_arrow(kind)
-    if through is None:
-        raise ArgumentTypeError.must(
+    arrow_type = _in_arrow(kind)
+    if arrow_type is None:
+        raise ArgumentTypeError.must_be(
             f"column {name!r}",
-            "be of a type that can be rebuilt",
+            "of a type that can be rebuilt",
             got=type(kind).__name__,
-            hint="take what is inside apart, or cast it to plain types, first.",
+            hint="unnest it, or cast it to plain types, first.",
         )
-    plain = series if through == kind else series.cast(through)
+    plain = series if arrow_type == kind else series.cast(arrow_type)
     array = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return pl.Series(name, rebuilt_column(array, name), through).cast(kind)
+    return pl.Series(name, rebuilt_column(array, name), arrow_type).cast(kind)
 
 
 def _in_arrow(kind: Any) -> Any:
-    """Return a type that Arrow has, and that a type can be cast to and back; None if there is none.
+    """Return a type that Arrow has and to which `kind` can be cast and back, or None.
 
-    Categories are written as text, and integers of 128 bits in digits.
+    Categories are cast to text, and integers of 128 bits to decimal digits.
     """
     if isinstance(kind, pl.Struct):
         fields = {field.name: _in_arrow(field.dtype) for field in kind.fields}

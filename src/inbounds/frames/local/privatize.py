@@ -1,4 +1,4 @@
-"""Local privacy for data frames: which engine, and what a row costs."""
+"""Local privacy for data frames: the choice of the engine, and the cost of a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inbounds.unit import Unit
 
 Frame = TypeVar("Frame")
 
-# Of each package: the kinds of frame, and our module for them.
+# For each package, its kinds of frame and our module for them.
 _ENGINES = {
     "pandas": (("DataFrame",), "pandas_frame"),
     "polars": (("DataFrame", "LazyFrame"), "polars_frame"),
@@ -33,61 +33,85 @@ def privatize(
     nulls: Nulls = "error",
     shuffle: bool = False,
 ) -> Frame:
-    """Replace every value in some columns by a private one, before the data leaves its owner.
+    """Replace every value in some columns by a private output, before the data leave their owner.
 
     This is local privacy: the result may be published row by row. Each row must be about one
-    person, and columns that are not named are passed on as they are, so they must not be secret.
+    person. Columns that are not named are published unchanged, so they must not be secret.
 
     Parameters
     ----------
     frame
         A pandas DataFrame, a Polars DataFrame or LazyFrame, a PyArrow Table, RecordBatch or
-        RecordBatchReader, a DuckDB relation, or a PySpark DataFrame. The same kind comes back:
-        other columns, the order, the names and the index are as before, and lazy stays lazy.
+        RecordBatchReader, a DuckDB relation, or a PySpark DataFrame.
     mechanisms
-        For each column to replace, by its name, a mechanism on an interval. Its sensitivity must
-        be the whole width: two people may have any two values.
+        For the name of each column to replace, a mechanism on an interval. Its sensitivity must be
+        at least the width of the interval, because two people may have any two values.
     nulls
-        What to do where a value is missing. ``"error"``: refuse. ``"keep"``: leave it missing.
-        ``"uniform"``: answer as if the person had reported a number drawn uniformly from the box.
+        What to do about missing values. ``"error"``: refuse them. ``"keep"``: leave them missing.
+        ``"uniform"``: treat each as a number drawn uniformly from the box.
     shuffle
-        Whether to put the rows into a random order, drawn from the operating system; a pandas index
-        is replaced by a new one. Lazy frames are held in memory for it when they run. **The order
-        of rows is published as it is otherwise**: in a table that is sorted by a private column, or
-        was filled in an order that has to do with it, the place of a row tells its value whatever
-        the noise. A `RowOrderWarning` is given only where the frame itself says that it is sorted,
-        since looking at the data would tell.
+        Whether to put the rows into a random order, with randomness from the operating system. A
+        pandas index is then replaced by a new one, and a lazy frame needs memory for all its rows
+        when it is evaluated. **Without it, the order of the rows is published**: if a table is
+        sorted by a private column, or was filled in an order related to it, the place of a row
+        reveals its value, no matter how much noise is added. A `RowOrderWarning` is given only if
+        the frame itself says that it is sorted, because examining the data would reveal something.
+
+    Returns
+    -------
+    A frame of the same kind, lazy if `frame` is. Names, the values of other columns and, unless
+    `shuffle` is true, the order of rows and the index are unchanged. Metadata are left out.
+
+    Raises
+    ------
+    ArgumentError
+        If `mechanisms` is empty, `nulls` is not one of its choices, `frame` does not have exactly
+        one column of each name, a mechanism is not on an interval or has a smaller sensitivity than
+        its width, a column's type cannot hold the outputs, or a column has nulls (with
+        ``nulls="error"``) or infinite values.
+    ArgumentTypeError
+        If `frame` or a column has a type that cannot be used, or `mechanisms` is not a mapping of
+        names to mechanisms.
+
+    See Also
+    --------
+    row_guarantee : what one published row costs.
+    inbounds.frames.summarize : statistics of all rows instead, with far less noise.
+    inbounds.deconvolve : the distribution of the true values, estimated from private outputs.
 
     Guarantees
     ----------
-    What is published of a row is private at ``row_guarantee(mechanisms)``, whatever the values of
-    its named columns: no two of them change the probability of any outcome by more than that. Its
-    unit is ``Unit("replace", "row")``.
-    With ``nulls="uniform"`` a missing value is one of them. **With** ``nulls="keep"`` **it is
-    not**: whether somebody answered is published as it is.
+    Each row is released at ``row_guarantee(mechanisms)``: any change of the values in its named
+    columns changes the probability of any outcome by at most that. The unit is
+    ``Unit("replace", "row")``. With ``nulls="uniform"`` a missing value is hidden like any other
+    value. **With** ``nulls="keep"`` **it is not hidden**: which values are missing is published.
 
-    **A lazy frame draws fresh noise each time it is evaluated, and each time is another
+    **A lazy frame draws fresh noise each time it is evaluated, and each evaluation is another
     release**: two of them cost twice as much. Evaluate it once, keep the result (write it to a
-    file, ``collect()`` it, ``materialize()`` a relation) and go on from there. Spark may evaluate
-    again by itself, also after ``cache()``, if it loses an executor: write to storage instead.
+    file, ``collect()`` it, ``materialize()`` a relation) and continue with that. Spark may evaluate
+    a frame again if it loses an executor, even after ``cache()``; write to storage instead.
 
     Notes
     -----
-    Doubles stay doubles. Integers stay of their type where the box has whole steps
-    (``Box(0, 120, step=1)``) and become doubles otherwise; so do narrower floats, as rounding to
-    them could leave the box. Dictionary-encoded Arrow columns are decoded, as the dictionary would
-    list the true values. pandas' nullable and Arrow types are kept. Decimals of PyArrow become
-    doubles, or stay where the box has whole steps. Booleans, other decimals, strings and times are
-    refused.
+    A value x in column j becomes an output of its mechanism Mⱼ, and all draws are independent. For
+    two rows x and x′ and a set S of rows, P(M(x) ∈ S) ≤ exp(∑ⱼ εⱼ) P(M(x′) ∈ S), where εⱼ is the
+    epsilon of Mⱼ (docs/proofs/composition.md, item 1).
 
-    Other columns of Arrow, also those of pandas, are built anew, so that their memory holds the
-    rows that are published and nothing else. Views of text become text, and runs and dictionaries
-    become their values, but for ordered categories and for top-level dictionaries of text. Unions
-    and views of lists are refused.
+    Doubles stay doubles. Integers keep their type if the box has whole steps
+    (``Box(0, 120, step=1)``) and become doubles otherwise. Narrower floats become doubles, because
+    rounding to them could leave the box. Dictionary-encoded Arrow columns are decoded, because the
+    dictionary would list the true values. The nullable and Arrow types of pandas are kept. Decimals
+    of PyArrow keep their type if the box has whole steps, and become doubles otherwise. Booleans,
+    other decimals, strings and times are refused.
 
-    NaN is a missing value in pandas, and an error elsewhere; infinities are errors. Values outside
-    the box are moved to it. Errors name the column and never show a value; those raised while a
-    lazy frame runs arrive wrapped in the engine's own.
+    Other Arrow columns, including those of pandas, are built anew, so that their memory holds the
+    published rows and nothing else. Views of text become text, and runs and dictionaries become
+    their values, except ordered categories and top-level dictionaries of text. Unions and views of
+    lists are refused.
+
+    NaN is a missing value in pandas and an error elsewhere; infinities are errors. Values outside
+    the box are moved to the nearest bound. Errors name the column and never show a value. If a lazy
+    frame raises one while it is evaluated, it is wrapped in an error of the engine.
 
     Examples
     --------
@@ -108,10 +132,36 @@ def privatize(
 
 
 def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
-    """Return what publishing one row costs the person it is about, over all named columns.
+    """Return what publishing one row, with all its named columns, costs the person it is about.
 
-    A lazy frame costs that much each time it is evaluated; a person with several rows pays for
-    each of them.
+    Parameters
+    ----------
+    mechanisms
+        For the name of each private column, a mechanism on an interval, as for `privatize`.
+
+    Returns
+    -------
+    Composition
+        The cost of all mechanisms together, for the unit ``Unit("replace", "row")``.
+
+    Raises
+    ------
+    ArgumentError
+        If `mechanisms` is empty, or a mechanism is not on an interval or has a smaller sensitivity
+        than its width.
+    ArgumentTypeError
+        If `mechanisms` is not a mapping of names to mechanisms.
+
+    See Also
+    --------
+    privatize : publishes the rows.
+    inbounds.compose : the cost of any releases together.
+
+    Notes
+    -----
+    The pure epsilon of a row is at most the sum of the epsilons of its columns; the other bounds
+    compose as in docs/proofs/composition.md. A lazy frame costs this each time it is evaluated. A
+    person with several rows pays for each of them.
 
     Examples
     --------
@@ -121,8 +171,8 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     >>> round(row_guarantee({"age": age, "pay": pay}).pure, 9)
     1.5
     """
-    jobs = _columns(mechanisms, "error")
-    return compose((column.mechanism for column in jobs), unit=Unit("replace", "row"))
+    columns = _columns(mechanisms, "error")
+    return compose((column.mechanism for column in columns), unit=Unit("replace", "row"))
 
 
 def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Column]:
@@ -136,7 +186,7 @@ def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Col
 
 
 def _engine(frame: object) -> str:
-    """Return our module for a frame; whoever has one has loaded its package."""
+    """Return the name of our module for a frame; the package of an existing frame is loaded."""
     for package, (kinds, module) in _ENGINES.items():
         loaded = sys.modules.get(package)
         classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))

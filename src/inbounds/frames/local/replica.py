@@ -1,8 +1,8 @@
-"""Arrow arrays built anew: their memory holds the cells asked for, in their order, and no more.
+"""Arrow arrays built anew, whose memory holds the requested cells in their order and nothing else.
 
-Parts of an array share the memory of the whole, and the places of nulls, dictionaries, runs and
-views may keep anything. A replica follows them to the values, however deep, and writes these one
-after the other; where two arrays have the same cells, their replicas have the same bytes.
+A slice of an array shares the memory of the whole array, and anything may be stored at the places
+of nulls and behind dictionaries, runs and views. A replica follows them to the values at any depth
+and writes these one after the other. Arrays with the same cells have replicas with the same bytes.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _TEXTS = (
     pa.types.is_binary,
     pa.types.is_large_binary,
 )
-_NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}  # by the bytes of a cell, which are not looked at
+_NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}  # by the bytes of a cell, which are only copied
 
 
 def replica(array: Any, field: Any, places: Places) -> Any:
-    """Return cells of an array as an array of the type of a field.
+    """Return some cells of an array as a new array of a field's type.
 
     Parameters
     ----------
     array
-        Of the type of `field`, or of one that holds the same values in dictionaries, runs, views
-        or the storage of an extension type.
+        An array of the type of `field`, or one that holds the same values in dictionaries, runs,
+        views or the storage of an extension type.
     field
-        Its type has no unions, views, runs and dictionaries in it. Below a null, a field that
-        allows no nulls gets zeros.
+        A field whose type contains no unions, views, runs or dictionaries. Inside a null, a field
+        that allows no nulls gets zeros.
     places
-        Of the cells in `array`; -1 gives a null.
+        The places of the cells in `array`; -1 gives a null.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _values(array: Any, places: Places) -> tuple[Any, Places]:
 
 
 def _content(array: Any, kind: Any, places: Places) -> tuple[list[Any], list[Any]]:
-    """Return the buffers of the cells behind that of nulls, and the arrays inside."""
+    """Return the buffers of the cells, except that of nulls, and the inner arrays."""
     if pa.types.is_struct(kind):
         return [], [replica(array.field(i), kind.field(i), places) for i in range(kind.num_fields)]
     if pa.types.is_fixed_size_list(kind):
@@ -107,19 +107,19 @@ def _content(array: Any, kind: Any, places: Places) -> tuple[list[Any], list[Any
 
 
 def _at(values: NDArray[Any], places: Places, otherwise: int = 0) -> NDArray[Any]:
-    """Return values at places, and something else at those of nulls."""
+    """Return the values at places, and `otherwise` for the places of nulls."""
     known = places >= 0
     if known.all():
         return values[places]
-    found = np.zeros(len(places), values.dtype)
+    chosen = np.zeros(len(places), values.dtype)
     if otherwise:
-        found[:] = otherwise
-    found[known] = values[places[known]]
-    return found
+        chosen[:] = otherwise
+    chosen[known] = values[places[known]]
+    return chosen
 
 
 def _cells(array: Any, width: int) -> NDArray[Any]:
-    """Return the bytes of cells of one width, as numbers where there are some of that width."""
+    """Return the bytes of cells of one width, as numbers if numpy has integers of that width."""
     kind = _NUMBERS.get(width, f"V{width}")
     if not len(array):
         return np.empty(0, kind)
@@ -139,7 +139,7 @@ def _lists(array: Any, kind: Any, places: Places) -> tuple[list[Any], list[Any]]
 
 
 def _texts(array: Any, kind: Any, places: Places) -> list[Any]:
-    """Have Arrow move texts; it gives those in the places of nulls no length."""
+    """Let Arrow copy the texts, which gives texts at the places of nulls the length zero."""
     taken = array.take(pa.array(places, mask=places < 0))
     wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
     width = np.int64 if wide else np.int32

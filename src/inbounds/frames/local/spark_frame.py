@@ -29,11 +29,11 @@ _TYPES = {
 
 
 def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
-    """Return a data frame whose executors replace columns, batch by batch, whenever it is run.
+    """Return a data frame whose executors replace columns, batch by batch, when it is evaluated.
 
-    Nothing passes through the driver. Spark cannot look into the step, so no filter moves past it.
-    Metadata of fields is left out. Columns go in under names of our own, by their places: PySpark
-    would look them up by name, and a dot in a name is a field of a struct to it.
+    Nothing passes through the driver. Spark cannot analyse the step, so it moves no filter past it.
+    Metadata of fields are left out. Columns get new names first, by their places, because PySpark
+    would look them up by name and read a dot in a name as a field of a struct.
 
     Examples
     --------
@@ -43,23 +43,23 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     places = locate(columns, frame.columns)
     fields = list(_bare(frame.schema).fields)
     for i, column in places.items():
-        fields[i] = _answer_field(column, fields[i])
+        fields[i] = _output_field(column, fields[i])
     frame = frame.toDF(*map(own_name, range(len(fields))))
     if not shuffle:
-        return frame.mapInArrow(_answering(places), StructType(fields))
+        return frame.mapInArrow(_releaser(places), StructType(fields))
     key = f"inbounds_{secrets.token_hex(8)}"
     keyed = StructType([*fields, StructField(key, LongType(), False)])
-    return frame.mapInArrow(_answering(places, key), keyed).orderBy(key).drop(key)
+    return frame.mapInArrow(_releaser(places, key), keyed).orderBy(key).drop(key)
 
 
-def _answer_field(column: Column, field: StructField) -> StructField:
+def _output_field(column: Column, field: StructField) -> StructField:
     kept = column.keeps(number_type(column, field.dataType.simpleString(), _TYPES))
     kind = field.dataType if kept else DoubleType()
     return StructField(field.name, kind, field.nullable)
 
 
 def _bare(kind: Any) -> Any:
-    """Return a type without the notes that its fields carry, however deep."""
+    """Return a type without the metadata of its fields, at any depth."""
     if isinstance(kind, StructType):
         fields = kind.fields
         return StructType([StructField(f.name, _bare(f.dataType), f.nullable) for f in fields])
@@ -70,20 +70,20 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def _answering(
+def _releaser(
     places: dict[int, Column], key: str | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what an executor runs; it knows columns by their place. `key` gets random words."""
+    """Return the function that executors run; it adds a column `key` of random words, if given."""
 
-    def answer_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    def release_batches(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            answered = batch
+            released = batch
             for i, column in places.items():
-                answers = arrow_frame.answer(column, batch.column(i))
-                answered = answered.set_column(i, batch.schema.field(i).name, answers)
+                outputs = arrow_frame.release(column, batch.column(i))
+                released = released.set_column(i, batch.schema.field(i).name, outputs)
             if key is not None:
                 words = random_keys(batch.num_rows).view(np.int64)
-                answered = answered.append_column(key, pa.array(words))
-            yield answered
+                released = released.append_column(key, pa.array(words))
+            yield released
 
-    return answer_batches
+    return release_batches

@@ -7,12 +7,12 @@ from scipy.stats import binom, chisquare
 
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.column import Column, Nulls, locate, number_type, uniform
+from inbounds.frames.local.column import Column, Nulls, draw_uniform, locate, number_type
 from inbounds.sampling.entropy import SeededEntropy
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.sampler import SMALL
 
-FINE = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1000.0)  # 2²² about equally likely answers
+FINE = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1000.0)  # 2²² outputs, all about equally likely
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 
 
@@ -20,13 +20,15 @@ def column(mechanism: Any = FINE, nulls: Nulls = "error") -> Column:
     return Column("age", mechanism, nulls)
 
 
-# What may answer a column
+# Which mechanisms are accepted
 
 
 @pytest.mark.parametrize("mechanism", [None, 1.0, "BoundedGaussian", ib.BoundedGaussian])
-def test_only_mechanisms_answer_columns(mechanism: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"must give column 'age' a mechanism"):
+def test_only_mechanisms_are_accepted(mechanism: Any) -> None:
+    message = r"^mechanisms must give column 'age' an inbounds mechanism, got \w+\.$"
+    with pytest.raises(ArgumentTypeError, match=message) as caught:
         column(mechanism)
+    assert caught.value.argument == "mechanisms"
 
 
 def test_a_joint_box_is_refused() -> None:
@@ -42,7 +44,9 @@ def test_a_sensitivity_below_the_width_is_refused_with_a_remedy(sensitivity: Any
     weak = ib.BoundedGaussian(ib.Box(0, 120), sensitivity, sigma=50.0)
     with pytest.raises(ArgumentError, match=r"column 'age' must hide any change") as caught:
         column(weak)
-    assert "Hint: BoundedGaussian.calibrated(Box(0, 120), 120, epsilon=...)" in str(caught.value)
+    assert "Hint: use BoundedGaussian.calibrated(Box(0, 120), 120, epsilon=...)" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize("sensitivity", [120, 1e9, ib.L1(120), ib.PerCoordinate(200)])
@@ -50,27 +54,27 @@ def test_a_sensitivity_of_the_width_or_more_is_enough(sensitivity: Any) -> None:
     assert column(ib.BoundedLaplace(ib.Box(0, 120), sensitivity, scale=50.0)).name == "age"
 
 
-def test_a_copy_sent_to_another_process_answers_too() -> None:
+def test_a_copy_sent_to_another_process_works() -> None:
     copy = pickle.loads(pickle.dumps(column(WHOLE)))
-    assert 0 <= copy.answer(np.array([41])).item() <= 120
+    assert 0 <= copy.release(np.array([41])).item() <= 120
 
 
 # Types
 
 
 @pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f8"])
-def test_whole_answers_keep_integers_and_doubles_as_they_are(kind: str) -> None:
-    answers = column(WHOLE).answer(np.array([3, 41, 120], kind))
-    assert answers.dtype == np.dtype(kind)
-    assert ((answers >= 0) & (answers <= 120) & (answers == np.round(answers))).all()
+def test_whole_outputs_keep_integers_and_doubles_as_they_are(kind: str) -> None:
+    outputs = column(WHOLE).release(np.array([3, 41, 120], kind))
+    assert outputs.dtype == np.dtype(kind)
+    assert ((outputs >= 0) & (outputs <= 120) & (outputs == np.round(outputs))).all()
 
 
 @pytest.mark.parametrize("kind", ["i1", "u8", "f2", "f4", "f8"])
-def test_fine_answers_are_doubles(kind: str) -> None:
-    answers = column().answer(np.zeros(50, kind))
-    assert answers.dtype == np.float64
-    assert ((answers >= 0) & (answers <= 1)).all()
-    assert np.unique(answers).size > 10
+def test_fine_outputs_are_doubles(kind: str) -> None:
+    outputs = column().release(np.zeros(50, kind))
+    assert outputs.dtype == np.float64
+    assert ((outputs >= 0) & (outputs <= 1)).all()
+    assert np.unique(outputs).size > 10
 
 
 @pytest.mark.parametrize(
@@ -82,32 +86,33 @@ def test_fine_answers_are_doubles(kind: str) -> None:
         (ib.Box(-200, 100, step=1), "i1"),
     ],
 )
-def test_a_type_too_narrow_for_the_answers_is_refused(box: ib.Box, kind: str) -> None:
+def test_a_type_too_narrow_for_the_outputs_is_refused(box: ib.Box, kind: str) -> None:
     mechanism = ib.BoundedGaussian(box, 1e6, sigma=100.0)
-    with pytest.raises(ArgumentError, match=r"'age' must have a type that holds every answer"):
-        column(mechanism).answer(np.zeros(3, kind))
+    with pytest.raises(ArgumentError, match=r"'age' must have a type that can hold every output"):
+        column(mechanism).release(np.zeros(3, kind))
 
 
 def test_the_last_step_decides_whether_a_type_is_wide_enough() -> None:
     mechanism = ib.BoundedGaussian(ib.Box(0, 130, step=100), 130, sigma=100.0)
-    assert column(mechanism).answer(np.zeros(3, np.int8)).dtype == np.int8
+    assert column(mechanism).release(np.zeros(3, np.int8)).dtype == np.int8
 
 
-def test_numbers_a_double_cannot_hold_are_answered() -> None:
-    answers = column(WHOLE).answer(np.array([2**64 - 1, 0], np.uint64))
-    assert (answers <= 120).all()
+def test_numbers_that_a_double_cannot_represent_are_released() -> None:
+    outputs = column(WHOLE).release(np.array([2**64 - 1, 0], np.uint64))
+    assert (outputs <= 120).all()
 
 
-def test_no_values_have_no_answers() -> None:
-    assert column(WHOLE).answer(np.empty(0, np.int16)).dtype == np.int16
-    assert column().answer(np.empty(0, np.int16)).size == 0
+def test_no_values_have_no_outputs() -> None:
+    assert column(WHOLE).release(np.empty(0, np.int16)).dtype == np.int16
+    assert column().release(np.empty(0, np.int16)).size == 0
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite_is_refused(bad: float) -> None:
     with pytest.raises(ArgumentError, match=r"^column 'age' must be finite") as caught:
-        column().answer(np.array([0.123456, bad]))
+        column().release(np.array([0.123456, bad]))
     assert "0.123456" not in str(caught.value)
+    assert caught.value.argument == "column 'age'"
 
 
 # Nulls
@@ -115,57 +120,57 @@ def test_what_is_not_finite_is_refused(bad: float) -> None:
 
 def test_a_null_is_refused_by_default_without_its_place() -> None:
     with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls\.\nHint") as caught:
-        column().answer(np.array([0.5, 777.0]), np.array([False, True]))
+        column().release(np.array([0.5, 777.0]), np.array([False, True]))
     assert "777" not in str(caught.value)
 
 
 @pytest.mark.parametrize("nulls", ["error", "keep", "uniform"])
 def test_a_mask_without_nulls_changes_nothing(nulls: Nulls) -> None:
-    assert column(nulls=nulls).answer(np.zeros(3), np.zeros(3, bool)).size == 3
+    assert column(nulls=nulls).release(np.zeros(3), np.zeros(3, bool)).size == 3
 
 
 @pytest.mark.parametrize("nulls", ["keep", "uniform"])
-def test_what_stands_at_the_place_of_a_null_is_never_looked_at(nulls: Nulls) -> None:
+def test_values_at_the_places_of_nulls_are_never_read(nulls: Nulls) -> None:
     missing = np.array([False, True, True])
-    assert np.isfinite(column(nulls=nulls).answer(np.array([0.5, np.nan, np.inf]), missing)).all()
+    assert np.isfinite(column(nulls=nulls).release(np.array([0.5, np.nan, np.inf]), missing)).all()
 
 
-def test_a_null_is_answered_as_if_a_uniform_value_were_reported() -> None:
-    """False alarm 1e-6. The law is a mixture; answering every null by 0 or by ½ is told apart."""
+def test_a_null_is_released_as_if_a_uniform_value_had_been_reported() -> None:
+    """False alarm 1e-6. The distribution is a mixture; replacing nulls by 0 or 1 is detected."""
     sharp = ib.BoundedGaussian(ib.Box(0, 3, step=1), 3, sigma=0.3)
     count = 40_000
     missing = np.ones(count, bool)
-    answers = column(sharp, "uniform").answer(np.zeros(count, int), missing)
-    law = np.zeros(4)
+    outputs = column(sharp, "uniform").release(np.zeros(count, int), missing)
+    expected = np.zeros(4)
     for value in range(4):
         ends = np.asarray(sharp.cdf(np.array([0.5, 1.5, 2.5]), float(value)))
-        law += np.diff([0.0, *ends, 1.0]) / 4
-    assert chisquare(np.bincount(answers, minlength=4), law * count).pvalue > 1e-6
+        expected += np.diff([0.0, *ends, 1.0]) / 4 * count
+    assert chisquare(np.bincount(outputs, minlength=4), expected).pvalue > 1e-6
     for wrong in (0, 1):
-        alike = np.bincount(sharp.release(np.full(count, wrong)), minlength=4)
-        assert chisquare(alike, law * count).pvalue < 1e-6
+        counts = np.bincount(sharp.release(np.full(count, wrong)), minlength=4)
+        assert chisquare(counts, expected).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("points", [1, 2, 4, 6, 255, 256])
 def test_uniform_points_are_equally_likely(points: int) -> None:
-    """No false alarm: the seed is fixed. Leaving the last point out is told apart."""
+    """No false alarm: the seed is fixed. Leaving out the last point is detected."""
     grid = Grid.fit(0.0, float(points), 1.0, sigma=1.0)
-    drawn = uniform(grid, 50_000, SeededEntropy(1)).astype(int)
+    drawn = draw_uniform(grid, 50_000, SeededEntropy(1)).astype(int)
     counts = np.bincount(drawn, minlength=points + 1)
     assert counts.size == points + 1
     assert chisquare(counts).pvalue > 1e-6
-    short = np.bincount(drawn[drawn < points], minlength=points + 1)
+    without_last = np.bincount(drawn[drawn < points], minlength=points + 1)
     assert binom.cdf(0, 50_000, 1 / (points + 1)) < 1e-6
-    assert chisquare(short).pvalue < 1e-6
+    assert chisquare(without_last).pvalue < 1e-6
 
 
 def test_uniform_points_reach_both_bounds_and_stay_between() -> None:
     grid = Grid.fit(-0.1, 0.3, None, sigma=0.4)
-    drawn = uniform(grid, 10_000)
+    drawn = draw_uniform(grid, 10_000)
     assert drawn.size == 10_000
     assert -0.1 <= drawn.min() < -0.09
     assert 0.29 < drawn.max() <= 0.3
-    assert uniform(grid, 0).size == 0
+    assert draw_uniform(grid, 0).size == 0
 
 
 # Batches
@@ -182,7 +187,7 @@ def test_small_batches_of_a_long_stream_take_the_fast_path(monkeypatch: pytest.M
 
     monkeypatch.setattr(type(stream._sampler), "draw", spy)
     for size in (10, SMALL, 10, 1, 0):
-        assert stream.answer(np.full(size, 0.5)).size == size
+        assert stream.release(np.full(size, 0.5)).size == size
     assert sizes == [10, SMALL, SMALL, SMALL, 0]
 
 
@@ -194,12 +199,23 @@ def test_columns_are_found_by_name_in_any_order() -> None:
     assert locate([pay, age], ["age", "town", "pay"]) == {2: pay, 0: age}
 
 
-@pytest.mark.parametrize("names", [[], ["Age"], ["town"], ["age", "town", "age"]])
-def test_a_column_that_is_not_there_exactly_once_is_refused(names: list[str]) -> None:
-    with pytest.raises(ArgumentError, match=r"columns that the frame has once, got 'age' and"):
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "frame has no column 'age'."),
+        (["Age"], "frame has no column 'age'."),
+        (["town"], "frame has no column 'age'."),
+        (["age", "town", "age"], "frame has 2 columns named 'age'."),
+    ],
+)
+def test_a_column_that_the_frame_does_not_have_exactly_once_is_refused(
+    names: list[str], message: str
+) -> None:
+    with pytest.raises(ArgumentError) as caught:
         locate([column()], names)
+    assert (str(caught.value), caught.value.argument) == (message, "frame")
 
 
-def test_a_type_that_is_no_number_is_refused_by_name() -> None:
+def test_a_type_that_holds_no_numbers_is_refused_by_name() -> None:
     with pytest.raises(ArgumentTypeError, match=r"'age' must hold integers or floats .* got text"):
         number_type(column(), "text", {"long": "int64"})

@@ -25,11 +25,11 @@ def test_whole_numbers_and_fractions_are_both_numbers():
     assert read("age\n41\n 7.5 \n1e2\n")["age"].to_pylist() == [41, 7.5, 100]
 
 
-def test_what_is_missing_is_null():
+def test_missing_values_are_null():
     assert read("x,age\na,\nb,NA\nc,nan\nd,4\n")["age"].null_count == 3
 
 
-def test_types_of_other_columns_are_inferred_only_if_asked_for():
+def test_types_of_other_columns_are_inferred_only_on_request():
     table = read("age,zip,town,none\n41,007,Ulm,\n", typed=True)
     assert table.schema.types == [pa.float64(), pa.int64(), pa.string(), pa.string()]
 
@@ -66,7 +66,7 @@ def test_below_several_names_a_blank_line_is_refused_by_its_number(monkeypatch, 
 
 
 @pytest.mark.parametrize("size", [3, 7, 1 << 20])
-def test_blank_lines_in_quotes_or_at_the_end_are_none(monkeypatch, size):
+def test_blank_lines_in_quotes_or_at_the_end_are_accepted(monkeypatch, size):
     monkeypatch.setattr(csv_reader, "_BLOCK", size)
     table = read('age,x\n1,"a\n\nb"\n2,"\r\r"\n\n\r\n\n')
     assert table.to_pylist() == [{"age": 1.0, "x": "a\n\nb"}, {"age": 2.0, "x": "\r\r"}]
@@ -89,7 +89,7 @@ def test_a_bad_cell_is_named_by_column_and_row(typed):
 
 def test_a_row_of_another_length_is_named_by_its_number():
     message = refusal("x,age\na,1\nb,2,77\n")
-    assert message == "row 2 below the header must have as many cells as it, 2, got 3."
+    assert message == "row 2 below the header must have as many cells as the header (2), got 3."
 
 
 def test_text_must_be_utf_8():
@@ -131,19 +131,19 @@ def test_blocks_change_nothing(monkeypatch, size):
         ('1,a\n1,"a""\n77,b\n', 2),
     ],
 )
-def test_a_stray_quote_is_refused_as_numbers_behind_it_would_pass_as_text(rows, line):
+def test_a_stray_quote_is_refused_because_numbers_after_it_would_be_read_as_text(rows, line):
     assert refusal(f"age,x\n{rows}").startswith(f"line {line} below the header must have quotes")
 
 
 def test_a_row_without_an_end_does_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(csv_reader, "_BLOCK", 16)
     monkeypatch.setattr(csv_reader, "_LONGEST_ROW", 64)
-    assert "a row must be shorter" in refusal('age,x\n1,"' + "7" * 200)
+    assert "every row must be shorter" in refusal('age,x\n1,"' + "7" * 200)
 
 
 @pytest.mark.parametrize("size", [8, 64, 1 << 20])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_types_are_inferred_from_as_many_rows_however_long_private_cells_are(
+def test_the_length_of_private_cells_does_not_change_from_how_many_rows_types_are_inferred(
     monkeypatch, size, end
 ):
     monkeypatch.setattr(csv_reader, "_BLOCK", size)

@@ -24,18 +24,18 @@ def written(table, file=None, **options):
     return file.getvalue().decode()
 
 
-def test_text_that_is_not_asked_about_comes_out_as_it_went_in():
+def test_text_of_other_columns_is_written_as_it_was_read():
     text = "age,zip,when,share\n41,007,2020-1-1,1.50\n7,NA,,x\n"
     assert written(read(text), quote_empty=False) == text
 
 
-def test_what_is_missing_of_a_single_column_is_written_and_read_again():
+def test_missing_values_of_a_single_column_are_written_and_read_again():
     table = read("age\n\n41\n\n")
     assert written(table) == "age\n\n41\n\n"
     assert read(written(table))["age"].to_pylist() == [None, 41, None]
 
 
-def test_what_is_written_is_read_by_others_as_it_was():
+def test_another_csv_reader_reads_the_same_values():
     texts = ["plain", "comma,", 'quote"', "line\nend", ""]
     table = pa.table({"age": [1.0, 2.5, 41.0, 1e-300, 120.0], "x": texts})
     rows = list(csv.DictReader(io.StringIO(written(table), newline="")))
@@ -43,22 +43,22 @@ def test_what_is_written_is_read_by_others_as_it_was():
     assert [float(row["age"]) for row in rows] == table["age"].to_pylist()
 
 
-def test_empty_text_differs_from_none():
+def test_empty_text_differs_from_a_missing_value():
     assert written(pa.table({"x": ["", None], "age": [1.0, None]})) == 'x,age\n"",1\n,\n'
 
 
-def test_dictionaries_are_written_as_what_they_stand_for():
+def test_dictionaries_are_written_as_their_values():
     assert written(pa.table({"x": pa.array(["b", "a", "b"]).dictionary_encode()})) == "x\nb\na\nb\n"
 
 
-def test_what_csv_cannot_hold_is_refused_before_anything_is_written():
+def test_a_type_that_csv_cannot_hold_is_refused_before_anything_is_written():
     file = io.BytesIO()
     with pytest.raises(ArgumentError, match="to be written as CSV"):
         writer(file, pa.schema({"x": pa.list_(pa.int64())}))
     assert file.getvalue() == b""
 
 
-def test_bytes_that_are_no_text_are_refused_without_being_shown():
+def test_bytes_that_are_not_text_are_refused_without_being_shown():
     with pytest.raises(ArgumentError, match="UTF-8 text to be written as CSV") as caught:
         written(pa.table({"x": [b"77\xff"]}))
     assert "77" not in str(caught.value)
@@ -77,7 +77,7 @@ def test_an_error_while_writing_leaves_nothing_that_cannot_be_collected(monkeypa
         try:
             written(pa.table({"x": list(range(100))}), Full())
         except OSError as error:
-            kept.append(error)  # and with it the rows, as its traceback leads to them
+            kept.append(error)  # and with it the rows, because its traceback leads to them
 
     complaints = []
     monkeypatch.setattr(sys, "unraisablehook", complaints.append)

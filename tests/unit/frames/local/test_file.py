@@ -38,17 +38,17 @@ def load(path, form, **options):
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_a_table_comes_back_with_types_and_order_and_no_metadata(tmp_path, form):
     save(TABLE, tmp_path / "x", form)
-    found = load(tmp_path / "x", form)
+    loaded = load(tmp_path / "x", form)
     names = ["age", "marks", "when", "town"]
-    assert found.column_names == TABLE.column_names
-    assert found.select(names[:3]).equals(TABLE.select(names[:3]))
-    assert found["town"].to_pylist() == ["Ulm", None]
-    assert found.schema.field("town").type == SCHEMA.field("town").type
-    assert found.schema.field("age").metadata is None
-    assert found.schema.metadata is None
+    assert loaded.column_names == TABLE.column_names
+    assert loaded.select(names[:3]).equals(TABLE.select(names[:3]))
+    assert loaded["town"].to_pylist() == ["Ulm", None]
+    assert loaded.schema.field("town").type == SCHEMA.field("town").type
+    assert loaded.schema.field("age").metadata is None
+    assert loaded.schema.metadata is None
 
 
-def test_parquet_tells_how_many_rows_there_are(tmp_path):
+def test_parquet_states_the_number_of_rows(tmp_path):
     save(TABLE, tmp_path / "x", "parquet")
     with file.opened(tmp_path / "x", "parquet") as source:
         assert source.rows == 2
@@ -70,8 +70,8 @@ def test_batches_do_not_end_where_those_of_the_file_end(tmp_path, monkeypatch, f
         for size, end in zip(sizes, np.cumsum(sizes), strict=True):
             write(table.slice(end - size, size).combine_chunks().to_batches()[0])
     with file.opened(tmp_path / "x", form) as source:
-        found = [batch.num_rows for batch in source.batches]
-    assert found == [100] * 9 + [50]
+        row_counts = [batch.num_rows for batch in source.batches]
+    assert row_counts == [100] * 9 + [50]
     assert load(tmp_path / "x", form).equals(table)
 
 
@@ -88,16 +88,16 @@ def test_how_large_private_cells_are_does_not_change_batches(tmp_path, monkeypat
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
 def test_a_table_without_rows_keeps_its_columns(tmp_path, form):
     save(pa.table({"age": pa.array([], pa.float64())}), tmp_path / "x", form)
-    found = load(tmp_path / "x", form, numbers=["age"])
-    assert found.num_rows == 0
-    assert found.schema.equals(pa.schema({"age": pa.float64()}))
+    loaded = load(tmp_path / "x", form, numbers=["age"])
+    assert loaded.num_rows == 0
+    assert loaded.schema.equals(pa.schema({"age": pa.float64()}))
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 @pytest.mark.parametrize("content", [b"", b"age\n77\n", b"ARROW1\0\0PAR177", b"PAR1" * 9])
 def test_a_file_of_another_kind_is_refused_without_showing_it(tmp_path, form, content):
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(ArgumentError, match=rf"a whole and sound {form.title()}") as caught:
+    with pytest.raises(ArgumentError, match=rf"a complete and valid {form.title()}") as caught:
         load(tmp_path / "x", form)
     assert "77" not in str(caught.value)
 
@@ -108,7 +108,7 @@ def test_damage_inside_a_file_is_an_error_of_ours(tmp_path):
     data = bytearray((tmp_path / "x").read_bytes())
     data[100:5000] = bytes(4900)
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(ArgumentError, match="a whole and sound Parquet file"):
+    with pytest.raises(ArgumentError, match="a complete and valid Parquet file"):
         load(tmp_path / "x", "parquet")
 
 
@@ -120,7 +120,7 @@ def test_the_system_s_own_errors_keep_their_reason(tmp_path):
             load(tmp_path, form)
 
 
-def test_the_name_tells_the_format():
+def test_the_name_determines_the_format():
     names = {"a.csv": "csv", "A.PARQUET": "parquet", "a.b.arrow": "arrow", "a.feather": "arrow"}
     assert {name: file.format_of(Path(name)) for name in names} == names
     assert file.format_of(Path("a.csv"), "parquet") == "csv"
@@ -136,19 +136,19 @@ def test_doubles_that_are_noise_get_no_dictionary_and_others_do():
     with file.writing(out, "parquet", table.schema, ["pay", "age"]) as write:
         write(table.to_batches()[0])
     group = pq.read_metadata(out).row_group(0)
-    found = [group.column(i).has_dictionary_page for i in range(3)]
-    assert found == [False, True, True]
+    have_dictionaries = [group.column(i).has_dictionary_page for i in range(3)]
+    assert have_dictionaries == [False, True, True]
 
 
 def test_an_arrow_file_refuses_dictionaries_that_change(tmp_path):
     texts = pa.chunked_array([pa.array([x]).dictionary_encode() for x in ("a77", "b77")])
-    with pytest.raises(ArgumentError, match="dictionaries as few") as caught:
+    with pytest.raises(ArgumentError, match="types and dictionaries that") as caught:
         save(pa.table({"x": texts}), tmp_path / "x", "arrow")
     assert "77" not in str(caught.value)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
-def test_a_full_disk_is_told_by_the_system_s_own_error(form):
+def test_a_full_disk_is_reported_by_the_system_s_own_error(form):
     class Full(io.BytesIO):
         def write(self, data):
             if self.tell() + len(data) > 100_000:
@@ -167,16 +167,18 @@ def test_a_full_disk_is_told_by_the_system_s_own_error(form):
 def test_batches_are_changed_and_written_in_order():
     batches = [pa.record_batch({"x": [i, i]}) for i in range(5)]
     written = []
-    counts = file.passed_on(iter(batches), lambda batch: batch.column(0)[0].as_py(), written.append)
+    counts = file.write_changed(
+        iter(batches), lambda batch: batch.column(0)[0].as_py(), written.append
+    )
     assert list(counts) == [2, 4, 6, 8, 10]
     assert written == [0, 1, 2, 3, 4]
 
 
-def test_an_error_while_writing_is_raised_also_for_the_last_batch():
+def test_an_error_while_writing_is_raised_even_for_the_last_batch():
     def fail(_):
         raise OSError(28, "No space left on device")
 
-    for many in (1, 3):
-        batches = [pa.record_batch({"x": [1]})] * many
+    for count in (1, 3):
+        batches = [pa.record_batch({"x": [1]})] * count
         with pytest.raises(OSError, match="No space"):
-            list(file.passed_on(batches, lambda batch: batch, fail))
+            list(file.write_changed(batches, lambda batch: batch, fail))

@@ -44,8 +44,8 @@ def test_views_runs_and_inner_dictionaries_are_undone():
     )
     rebuilt = Rebuilt(batch.schema)
     assert rebuilt.schema.types == [pa.string(), pa.int64(), pa.list_(pa.string())]
-    (found,) = rebuilt.batches([batch])
-    assert found.to_pylist() == batch.to_pylist()
+    (plain,) = rebuilt.batches([batch])
+    assert plain.to_pylist() == batch.to_pylist()
 
 
 def test_ordered_categories_must_be_the_same_throughout():
@@ -54,8 +54,8 @@ def test_ordered_categories_must_be_the_same_throughout():
         return pa.record_batch({"x": coded})
 
     low = batch(["low77", "high77"])
-    (found,) = Rebuilt(low.schema).batches([low, low])
-    assert found["x"].dictionary.to_pylist() == ["low77", "high77"]
+    (joined_batch,) = Rebuilt(low.schema).batches([low, low])
+    assert joined_batch["x"].dictionary.to_pylist() == ["low77", "high77"]
     with pytest.raises(ArgumentError, match=r"^column 'x' must have the same ordered") as caught:
         list(Rebuilt(low.schema).batches([low, batch(["high77", "low77"])]))
     assert "77" not in str(caught.value)
@@ -94,13 +94,13 @@ def test_nothing_is_left_below_a_null_struct(array):
     assert (8).to_bytes(8, "little") in held
 
 
-def test_a_list_of_no_width_is_built_again():
-    """Arrow itself ends the process where it takes rows of one."""
+def test_lists_of_length_zero_are_rebuilt():
+    """Arrow's own `take` crashes the process for an array of these lists."""
     array = pa.array([[], None, []], pa.list_(pa.int64(), 0))
     assert joined([array, array], pa.field("s", array.type)).to_pylist() == [[], None, []] * 2
 
 
-def test_what_is_rebuilt_twice_stays_as_it_is():
+def test_rebuilding_twice_changes_nothing_more():
     batch = pa.record_batch(
         {
             "text": pa.array(["b", "a", "b"]).dictionary_encode(),
@@ -119,21 +119,23 @@ def test_what_is_rebuilt_twice_stays_as_it_is():
 def test_rows_in_another_order_have_sorted_dictionaries():
     batch = pa.record_batch({"text": pa.array(["b", "a", None, "c"]).dictionary_encode()})
     rebuilt = Rebuilt(batch.schema)
-    (found,) = rebuilt.reordered([batch], lambda count: np.arange(count)[::-1])
-    assert found["text"].to_pylist() == ["c", None, "a", "b"]
-    assert found["text"].dictionary.to_pylist() == ["a", "b", "c"]
+    (reordered,) = rebuilt.reordered([batch], lambda count: np.arange(count)[::-1])
+    assert reordered["text"].to_pylist() == ["c", None, "a", "b"]
+    assert reordered["text"].dictionary.to_pylist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("categories", [["low77", "low77"], ["low77", None]])
-def test_ordered_categories_that_do_not_differ_are_refused(categories):
+def test_ordered_categories_that_repeat_or_are_null_are_refused(categories):
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 1]), categories, ordered=True)
     batch = pa.record_batch({"x": coded})
-    with pytest.raises(ArgumentError, match=r"^column 'x' must have categories that") as caught:
+    with pytest.raises(
+        ArgumentError, match=r"^column 'x' must have ordered categories that"
+    ) as caught:
         list(Rebuilt(batch.schema).batches([batch]))
     assert "77" not in str(caught.value)
 
 
-def test_what_arrow_cannot_join_is_refused_without_its_error():
+def test_arrays_that_arrow_cannot_join_are_refused_without_its_error():
     lost = pa.DictionaryArray.from_arrays(pa.array([5]), ["secret"], safe=False)
     with pytest.raises(ArgumentTypeError, match=r"^column 'x' must be of a type") as caught:
         joined([lost], pa.field("x", pa.string()))
@@ -141,15 +143,15 @@ def test_what_arrow_cannot_join_is_refused_without_its_error():
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-def test_a_column_is_rebuilt_as_what_it_was(is_chunked, monkeypatch):
+def test_a_rebuilt_column_keeps_its_class(is_chunked, monkeypatch):
     monkeypatch.setattr(layout, "_MOST_OF_TEXT", 2)
     monkeypatch.setattr(layout, "_FEWEST", 1)
     coded = pa.array(["b", "a", None, "c"]).dictionary_encode()
     values = pa.chunked_array([coded[:1], coded[1:]]) if is_chunked else coded
     for sort, listed in ((False, ["b", "a", "c"]), (True, ["a", "b", "c"])):
-        found = rebuilt_column(values, "x", sort=sort)
-        assert type(found) is type(values)
-        assert found.to_pylist() == coded.to_pylist()
-        first = found.chunk(0) if is_chunked else found
+        column = rebuilt_column(values, "x", sort=sort)
+        assert type(column) is type(values)
+        assert column.to_pylist() == coded.to_pylist()
+        first = column.chunk(0) if is_chunked else column
         assert first.dictionary.to_pylist() == listed
-        assert not is_chunked or [len(chunk) for chunk in found.chunks] == [2, 2]
+        assert not is_chunked or [len(chunk) for chunk in column.chunks] == [2, 2]

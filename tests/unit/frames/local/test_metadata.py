@@ -29,7 +29,7 @@ class Sealed(pa.ExtensionType):
 
 
 class Keeping(Sealed):
-    """An extension type that keeps the notes of its storage, whatever it is given."""
+    """An extension type that always adds metadata to its storage."""
 
     @classmethod
     def __arrow_ext_deserialize__(cls, storage, serialized):
@@ -69,7 +69,7 @@ TYPES = st.recursive(PLAIN, nested, max_leaves=4)
 
 @settings(max_examples=150)
 @given(TYPES)
-def test_any_nested_type_keeps_all_but_its_notes(kind):
+def test_any_nested_type_keeps_everything_except_metadata(kind):
     bare = bare_schema(pa.schema([field_of(kind)], metadata=NOTE))
     assert bare.field(0).type == kind
     assert not bare.field(0).nullable
@@ -82,9 +82,9 @@ def test_any_nested_type_keeps_all_but_its_notes(kind):
 def test_any_nested_column_keeps_its_values_and_not_its_notes(kind):
     try:
         column = pa.nulls(2, kind)
-        column.validate()  # Arrow makes nulls of runs that are none
+        column.validate()  # Arrow makes invalid arrays of null runs
         bare = rebuilt_column(column, "x")
-    except (pa.ArrowException, ArgumentTypeError):  # of many layouts
+    except (pa.ArrowException, ArgumentTypeError):  # types with several layouts
         reject()
     bare.validate(full=True)
     assert bare.to_pylist() == column.to_pylist()
@@ -128,6 +128,7 @@ def test_an_extension_that_cannot_lose_its_notes_is_refused_by_name(kind):
     with pytest.raises(ArgumentTypeError, match=r"^column 'geo' must be of a type") as caught:
         bare_schema(schema)
     assert "77" not in str(caught.value)
+    assert caught.value.argument == "column 'geo'"
     assert caught.value.__context__ is None
 
 

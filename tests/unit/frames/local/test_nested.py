@@ -21,7 +21,7 @@ FIELD = pa.field("x", pa.int8(), nullable=False, metadata={"note": "77"})
     ],
     ids=str,
 )
-def test_a_type_is_built_again_with_every_field_changed(kind):
+def test_a_type_is_rebuilt_with_every_field_changed(kind):
     seen = []
     assert with_fields(kind, lambda field: seen.append(field) or field) == kind
     assert len(seen) == (2 if pa.types.is_map(kind) else kind.num_fields)
@@ -40,5 +40,5 @@ def test_a_type_is_built_again_with_every_field_changed(kind):
     ],
     ids=str,
 )
-def test_other_types_are_told_apart(kind):
+def test_types_without_fields_give_none(kind):
     assert with_fields(kind, lambda field: field) is None

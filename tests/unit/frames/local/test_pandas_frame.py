@@ -21,7 +21,7 @@ def frame(values: Any, dtype: Any = None) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_whole_answers_keep_the_type_of_the_column(dtype: str) -> None:
+def test_whole_outputs_keep_the_type_of_the_column(dtype: str) -> None:
     before = frame([17, 41], dtype)
     after = privatize(before, {"age": WHOLE})
     assert after.dtypes.equals(before.dtypes)
@@ -40,7 +40,7 @@ def test_whole_answers_keep_the_type_of_the_column(dtype: str) -> None:
         ("float[pyarrow]", "double[pyarrow]"),
     ],
 )
-def test_fine_answers_are_doubles_of_the_same_family(dtype: str, result: str) -> None:
+def test_fine_outputs_are_doubles_of_the_same_family(dtype: str, result: str) -> None:
     assert privatize(frame([17, 41], dtype), {"age": FINE})["age"].dtype == result
 
 
@@ -53,10 +53,10 @@ def test_everything_else_stays_and_nothing_is_changed_in_place() -> None:
     pd.testing.assert_frame_equal(before, original)
     pd.testing.assert_frame_equal(after.drop(columns="age"), original.drop(columns="age"))
     assert list(after.columns) == ["town", "age", "when"]
-    assert after.attrs == {}  # they may tell of private values
+    assert after.attrs == {}  # they may reveal private values
 
 
-def test_a_kind_of_frame_of_ones_own_comes_back() -> None:
+def test_a_subclass_of_data_frame_is_kept_without_its_metadata() -> None:
     class Survey(pd.DataFrame):
         _metadata = ("mean_age",)
 
@@ -72,7 +72,7 @@ def test_a_kind_of_frame_of_ones_own_comes_back() -> None:
     assert not hasattr(published, "mean_age")
 
 
-def test_columns_have_the_names_and_the_order_of_before() -> None:
+def test_columns_keep_their_names_and_their_order() -> None:
     for names in (pd.RangeIndex(3), pd.Index(["x", "y", "z"], name="what"), pd.Index([2, 0, 1])):
         before = pd.DataFrame(np.arange(9).reshape(3, 3), columns=names)
         after = privatize(before, {names[0]: WHOLE, names[2]: WHOLE})
@@ -80,28 +80,28 @@ def test_columns_have_the_names_and_the_order_of_before() -> None:
         assert after.iloc[:, 1].tolist() == [1, 4, 7]
 
 
-def test_no_true_value_is_behind_a_column_that_is_passed_on() -> None:
-    """pandas keeps columns of a type in one array, of which others are views."""
+def test_no_true_value_is_in_the_memory_of_an_unchanged_column() -> None:
+    """pandas stores columns of the same type in one array, of which they are views."""
     before = pd.DataFrame(np.full((3, 4), 77.25), columns=list("abcd"))
     after = privatize(before, {"b": FINE})
     for name in "acd":
-        behind = after[name].to_numpy().base
-        while behind is not None:
-            assert behind.size <= 9
-            behind = behind.base
+        base = after[name].to_numpy().base
+        while base is not None:
+            assert base.size <= 9
+            base = base.base
 
 
 @pytest.mark.parametrize("dtype", ["float64", "Int64", "Float64", "int64[pyarrow]"])
-def test_nulls_are_refused_kept_or_answered(dtype: str) -> None:
+def test_nulls_are_refused_kept_or_replaced(dtype: str) -> None:
     holes = frame([17, None, 41], dtype)
     with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls"):
         privatize(holes, {"age": WHOLE})
     kept = privatize(holes, {"age": WHOLE}, nulls="keep")["age"]
     assert kept.isna().tolist() == [False, True, False]
     assert kept.dtype == dtype
-    answered = privatize(holes, {"age": WHOLE}, nulls="uniform")["age"]
-    assert answered.dtype == dtype
-    assert answered.between(0, 120).all()
+    replaced = privatize(holes, {"age": WHOLE}, nulls="uniform")["age"]
+    assert replaced.dtype == dtype
+    assert replaced.between(0, 120).all()
 
 
 def test_nan_is_a_null_in_every_family_of_types() -> None:
@@ -137,7 +137,7 @@ def test_infinities_are_refused_without_showing_their_neighbours() -> None:
     ],
     ids=lambda values: str(values.dtype),
 )
-def test_what_is_no_number_is_refused_by_name(values: Any) -> None:
+def test_other_types_than_numbers_are_refused_by_name(values: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
         privatize(frame(values), {"age": WHOLE})
 
@@ -149,9 +149,9 @@ def test_names_may_be_anything_pandas_allows() -> None:
     assert privatize(nested, {("a", "x"): WHOLE})[("a", "y")].tolist() == [1]
 
 
-def test_columns_of_the_same_name_are_refused_only_if_one_is_asked_for() -> None:
+def test_columns_of_the_same_name_are_refused_only_if_they_are_private() -> None:
     twice = pd.DataFrame([[17, 1, 2]], columns=["age", "town", "town"])
-    with pytest.raises(ArgumentError, match=r"got 'town' and 2 of them"):
+    with pytest.raises(ArgumentError, match=r"^frame has 2 columns named 'town'\.$"):
         privatize(twice, {"town": WHOLE})
     after = privatize(twice, {"age": WHOLE})
     assert after.iloc[0, 1:].tolist() == [1, 2]
@@ -168,7 +168,7 @@ def test_a_label_that_equals_nothing_is_the_label_of_its_column_alone() -> None:
     before = pd.DataFrame([[17, 41]], columns=pd.Index([pd.NA, "age"], dtype=object))
     assert privatize(before, {"age": FINE}).iloc[0, 0] == 17
     assert privatize(before, {pd.NA: FINE}).iloc[0, 1] == 41
-    with pytest.raises(ArgumentError, match=r"got 'pay' and none of that name"):
+    with pytest.raises(ArgumentError, match=r"^frame has no column 'pay'\.$"):
         privatize(before, {"pay": FINE})
 
 

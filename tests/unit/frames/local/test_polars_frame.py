@@ -23,7 +23,7 @@ def frame(values: Any, dtype: Any = None) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, pl.Float64])
-def test_whole_answers_keep_the_type_of_the_column(dtype: Any) -> None:
+def test_whole_outputs_keep_the_type_of_the_column(dtype: Any) -> None:
     before = frame([17, 41], dtype)
     for after in (
         privatize(before, {"age": WHOLE}),
@@ -35,30 +35,30 @@ def test_whole_answers_keep_the_type_of_the_column(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64, pl.Float32, pl.Float64])
-def test_fine_answers_are_doubles(dtype: Any) -> None:
+def test_fine_outputs_are_doubles(dtype: Any) -> None:
     before = frame([17, 41], dtype)
     lazy = privatize(before.lazy(), {"age": FINE})
     assert lazy.collect_schema()["age"] == pl.Float64
     assert lazy.collect().schema == privatize(before, {"age": FINE}).schema
 
 
-def test_the_kind_of_frame_comes_back() -> None:
+def test_the_result_is_a_frame_of_the_same_kind() -> None:
     assert type(privatize(frame([17]), {"age": WHOLE})) is pl.DataFrame
     assert type(privatize(frame([17]).lazy(), {"age": WHOLE})) is pl.LazyFrame
 
 
-def test_nulls_are_refused_kept_or_answered() -> None:
+def test_nulls_are_refused_kept_or_replaced() -> None:
     holes = frame([17, None, 41])
     with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls"):
         privatize(holes, {"age": WHOLE})
     kept = privatize(holes, {"age": WHOLE}, nulls="keep")["age"]
     assert kept.is_null().to_list() == [False, True, False]
-    answered = privatize(holes, {"age": WHOLE}, nulls="uniform")["age"]
-    assert answered.null_count() == 0
-    assert kept.dtype == answered.dtype == pl.Int64
+    replaced = privatize(holes, {"age": WHOLE}, nulls="uniform")["age"]
+    assert replaced.null_count() == 0
+    assert kept.dtype == replaced.dtype == pl.Int64
 
 
-def test_nan_is_a_value_that_has_no_answer() -> None:
+def test_nan_is_a_value_that_cannot_be_released() -> None:
     with pytest.raises(ArgumentError, match=r"^column 'age' must be finite"):
         privatize(frame([1.0, float("nan")]), {"age": FINE}, nulls="keep")
 
@@ -77,7 +77,7 @@ def test_nan_is_a_value_that_has_no_answer() -> None:
     ],
     ids=lambda values: str(values.dtype),
 )
-def test_what_is_no_number_is_refused_by_name_before_anything_runs(values: Any) -> None:
+def test_other_types_than_numbers_are_refused_by_name_before_anything_runs(values: Any) -> None:
     for lazy in (False, True):
         bad = frame(values).lazy() if lazy else frame(values)
         with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
@@ -91,7 +91,7 @@ def test_a_frame_without_rows_keeps_its_types() -> None:
         assert privatize(empty.lazy(), {"age": WHOLE}).collect().schema == empty.schema
 
 
-def test_several_chunks_are_answered_row_by_row() -> None:
+def test_several_chunks_are_released_row_by_row() -> None:
     """False alarm below 1e-6: noise of a hundredth moves nothing by more than a tenth."""
     sharp = ib.BoundedGaussian(ib.Box(0, 120), 120, sigma=0.01)
     before = pl.concat([frame([1.0, 2.0]), frame([3.0, None]), frame([5.0])], rechunk=False)
@@ -105,9 +105,9 @@ def test_nothing_is_computed_before_it_is_collected(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
-    answer = Column.answer
+    release = Column.release
     monkeypatch.setattr(
-        Column, "answer", lambda self, *given: calls.append(1) or answer(self, *given)
+        Column, "release", lambda self, *given: calls.append(1) or release(self, *given)
     )
     lazy = privatize(frame([17, 41]).lazy(), {"age": WHOLE})
     lazy = lazy.filter(pl.col("age") >= 0)
@@ -128,7 +128,7 @@ def test_a_filter_sees_private_values_only(engine: Any) -> None:
 
 @engines
 def test_a_constant_of_the_plan_gets_noise_for_every_row(engine: Any) -> None:
-    """Polars keeps such a column as one value, and would repeat the answer to it."""
+    """Polars stores this column as one value, and would repeat the output for it."""
     lazy = pl.LazyFrame({"i": np.arange(20_000)}).with_columns(age=pl.lit(50.0))
     assert privatize(lazy, {"age": FINE}).collect(engine=engine)["age"].n_unique() > 19_000
 

@@ -15,7 +15,7 @@ FRAME = pd.DataFrame({"age": [17, 41], "pay": [1e3, 2e4]})
 
 
 @pytest.mark.parametrize("frame", [None, [1, 2], {"age": [1]}, pd.Series([1.0]), 7])
-def test_only_frames_are_read(frame: Any) -> None:
+def test_only_frames_are_accepted(frame: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^frame must be a pandas or Polars"):
         privatize(frame, {"age": AGE})
 
@@ -26,7 +26,7 @@ def test_nulls_is_one_of_three_choices(nulls: Any) -> None:
         privatize(FRAME, {"age": AGE}, nulls=nulls)
 
 
-def test_mechanisms_must_name_something() -> None:
+def test_mechanisms_must_name_at_least_one_column() -> None:
     with pytest.raises(ArgumentError, match=r"^mechanisms must name at least one column"):
         privatize(FRAME, {})
     with pytest.raises(ArgumentTypeError, match=r"^mechanisms must map names"):
@@ -35,7 +35,7 @@ def test_mechanisms_must_name_something() -> None:
         row_guarantee([AGE])  # type: ignore[arg-type]
 
 
-def test_several_columns_have_a_mechanism_each() -> None:
+def test_each_column_has_its_own_mechanism() -> None:
     published = privatize(FRAME, {"pay": PAY, "age": AGE})
     assert list(published.columns) == ["age", "pay"]
     assert published["age"].between(0, 120).all()
@@ -57,7 +57,7 @@ def test_a_row_guarantee_refuses_what_privatize_refuses() -> None:
             use({"age": weak})
 
 
-def test_no_engine_is_loaded_that_is_not_used() -> None:
+def test_engines_that_are_not_used_are_not_loaded() -> None:
     program = (
         "import sys, pyarrow as pa, inbounds as ib\n"
         "from inbounds.frames.local.privatize import privatize\n"

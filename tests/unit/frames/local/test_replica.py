@@ -36,11 +36,11 @@ def held(array):
 def test_any_cells_are_copied_in_any_order(array, kind):
     field = pa.field("x", kind or array.type)
     places = np.array([3, 0, -1, 1, 0, 2])
-    found = replica(array, field, places)
-    found.validate(full=True)
-    assert found.type == field.type
+    copy = replica(array, field, places)
+    copy.validate(full=True)
+    assert copy.type == field.type
     cells = (array.storage if field.type == pa.binary(16) else array).to_pylist()
-    assert found.to_pylist() == [None if place < 0 else cells[place] for place in places]
+    assert copy.to_pylist() == [None if place < 0 else cells[place] for place in places]
     assert replica(array, field, np.array([], np.int64)).to_pylist() == []
 
 
@@ -49,18 +49,18 @@ def test_a_field_that_allows_no_nulls_has_none_below_a_null():
     array = pa.StructArray.from_arrays(
         [pa.array([7, 8])], fields=list(kind), mask=pa.array([True, False])
     )
-    found = replica(array, pa.field("s", kind), np.arange(2))
-    assert found.to_pylist() == [None, {"x": 8}]
-    assert found.field(0).null_count == 0
-    assert (7).to_bytes(8, "little") not in held(found)
+    copy = replica(array, pa.field("s", kind), np.arange(2))
+    assert copy.to_pylist() == [None, {"x": 8}]
+    assert copy.field(0).null_count == 0
+    assert (7).to_bytes(8, "little") not in held(copy)
 
 
 def test_nulls_in_a_field_that_allows_none_stay_nulls():
-    found = replica(pa.array([1, None]), pa.field("x", pa.int64(), nullable=False), np.arange(2))
-    assert found.to_pylist() == [1, None]
+    copy = replica(pa.array([1, None]), pa.field("x", pa.int64(), nullable=False), np.arange(2))
+    assert copy.to_pylist() == [1, None]
 
 
-def test_lists_longer_than_their_offsets_can_say_are_no_lists():
+def test_lists_too_long_for_their_offsets_are_refused():
     offsets = pa.py_buffer(np.array([0, 2**30], np.int32))
     kind = pa.list_(pa.null())
     array = pa.Array.from_buffers(kind, 1, [None, offsets], children=[pa.nulls(2**30)])

@@ -1,4 +1,7 @@
-"""Without a session: what executors run, and the schema. The rest is in tests/integration."""
+"""Tests without a session: the executors' function, and the schema.
+
+The other tests of Spark are in tests/integration.
+"""
 
 import pickle
 from typing import Any
@@ -11,27 +14,27 @@ from pyspark.sql.types import StructField, StructType
 import inbounds as ib
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.local.column import Column
-from inbounds.frames.local.spark_frame import _answering, privatize_frame
+from inbounds.frames.local.spark_frame import _releaser, privatize_frame
 
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 FINE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
 
 
 class Frame:
-    """Stands for a Spark data frame: remembers what it was asked to do."""
+    """Stands for a Spark data frame, and records the calls of `mapInArrow`."""
 
     def __init__(self, kind: types.DataType) -> None:
         town = StructField("town", types.StringType(), False, {"note": "public"})
         self.schema = StructType([town, StructField("age", kind, True, {"unit": "a"})])
         self.columns = ["town", "age"]
-        self.asked: list[Any] = []
+        self.calls: list[Any] = []
 
     def toDF(self, *names: str) -> "Frame":  # noqa: N802 - Spark's name
         assert len(names) == len(self.columns)
         return self
 
     def mapInArrow(self, function: Any, schema: Any) -> str:  # noqa: N802 - Spark's name
-        self.asked.append((function, schema))
+        self.calls.append((function, schema))
         return "planned"
 
 
@@ -39,12 +42,12 @@ class Frame:
     "kind",
     [types.ByteType, types.ShortType, types.IntegerType, types.LongType, types.DoubleType],
 )
-def test_whole_answers_keep_the_schema(kind: Any) -> None:
+def test_whole_outputs_keep_the_schema(kind: Any) -> None:
     frame = Frame(kind())
     assert privatize_frame(frame, [Column("age", WHOLE, "error")]) == "planned"
-    assert frame.asked[0][1].simpleString() == frame.schema.simpleString()
-    assert [field.nullable for field in frame.asked[0][1]] == [False, True]
-    assert [field.metadata for field in frame.asked[0][1]] == [{}, {}]
+    assert frame.calls[0][1].simpleString() == frame.schema.simpleString()
+    assert [field.nullable for field in frame.calls[0][1]] == [False, True]
+    assert [field.metadata for field in frame.calls[0][1]] == [{}, {}]
 
 
 def test_metadata_inside_nested_types_is_left_out() -> None:
@@ -55,27 +58,27 @@ def test_metadata_inside_nested_types_is_left_out() -> None:
         frame.columns = ["deep", "age"]
         privatize_frame(frame, [Column("age", WHOLE, "error")])
         assert "77" in frame.schema.json()
-        assert "77" not in frame.asked[-1][1].json()
+        assert "77" not in frame.calls[-1][1].json()
 
 
 @pytest.mark.parametrize("kind", [types.ByteType, types.FloatType, types.DoubleType])
-def test_fine_answers_are_doubles(kind: Any) -> None:
+def test_fine_outputs_are_doubles(kind: Any) -> None:
     frame = Frame(kind())
     privatize_frame(frame, [Column("age", FINE, "error")])
-    assert frame.asked[0][1]["age"].dataType == types.DoubleType()
-    assert frame.asked[0][1]["town"] == StructField("town", types.StringType(), False)
+    assert frame.calls[0][1]["age"].dataType == types.DoubleType()
+    assert frame.calls[0][1]["town"] == StructField("town", types.StringType(), False)
 
 
 @pytest.mark.parametrize(
     "kind",
     [types.StringType(), types.BooleanType(), types.DecimalType(5, 2), types.TimestampType()],
 )
-def test_what_is_no_number_is_refused_by_name(kind: Any) -> None:
+def test_other_types_than_numbers_are_refused_by_name(kind: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
         privatize_frame(Frame(kind), [Column("age", WHOLE, "error")])
 
 
-def test_batches_are_answered_one_by_one_as_they_come() -> None:
+def test_batches_are_released_one_by_one_as_they_are_read() -> None:
     read: list[int] = []
 
     def batches() -> Any:
@@ -84,9 +87,9 @@ def test_batches_are_answered_one_by_one_as_they_come() -> None:
             yield pa.record_batch({"town": ["Ulm"], "age": pa.array([None], pa.int16())})
 
     column = pickle.loads(pickle.dumps(Column("age", WHOLE, "uniform")))
-    answered = _answering({1: column})(batches())
+    released = _releaser({1: column})(batches())
     assert read == []
-    first = next(answered)
+    first = next(released)
     assert read == [0]
     assert first.schema.types == [pa.string(), pa.int16()]
     assert 0 <= first.column(1)[0].as_py() <= 120
