@@ -106,8 +106,8 @@ def _rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _rebuilt_series(series: pl.Series) -> pl.Series:
     name, kind = series.name, series.dtype
-    if isinstance(kind, pl.Object) or (isinstance(kind, pl.Array) and 0 in kind.shape):
-        return series  # Python objects, and arrays without cells
+    if isinstance(kind, pl.Array) and 0 in kind.shape:
+        return series  # arrays without cells
     if hasattr(kind, "ext_storage"):  # an extension type of Polars 2
         return _rebuilt_series(series.ext.storage()).ext.to(kind)
     arrow_type = _in_arrow(kind)
