@@ -161,9 +161,12 @@ class _Misfit:
         return self._missing(hints)
 
     def _unknown(self, name: str, hints: dict[str, str]) -> ArgumentTypeError:
-        requirement = f"left out: {self.label} takes {', '.join(self.names)}"
-        return ArgumentTypeError.must_be(
-            name, requirement, hint=hints.get(name) or _guess(name, self.names)
+        takes = ", ".join(self.names)
+        return ArgumentTypeError(
+            f"{name} is not an argument of {self.label}, which takes {takes}.",
+            argument=name,
+            requirement="left out",
+            hint=hints.get(name) or _guess(name, self.names),
         )
 
     def _too_many(self) -> ArgumentTypeError:

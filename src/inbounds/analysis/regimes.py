@@ -147,7 +147,9 @@ def regimes(
 
 
 def _grid(name: str, numbers: Iterable[float]) -> Floats:
-    points = np.atleast_1d(_check.positive_vector(**{name: np.asarray(numbers, dtype=float)}))
+    points = np.atleast_1d(_check.positive_vector(**{name: numbers}))
+    if name == "shares" and points.max() > 1:
+        raise ArgumentError.must_be(name, "fractions of the range, at most 1")
     if (np.diff(points) <= 0).any():
         raise ArgumentError.must(name, "rise from each point to the next")
     return _check.frozen(points)

@@ -101,7 +101,7 @@ MechanismOption = Annotated[
     MechanismName,
     typer.Option(
         "--mechanism",
-        help="The mechanism; best is the one with the lowest error at the guarantee.",
+        help="The mechanism; best is the one with the lowest error, as inbounds.calibrate takes.",
     ),
 ]
 MethodOption = Annotated[

@@ -239,8 +239,8 @@ class BoundedGaussian(TruncatedMechanism):
     def denoise(self, output: Any) -> Any:
         """Return the posterior mean of the value given its output, under a uniform prior.
 
-        It reads the output only, so it costs no privacy. If sigma is above the width, it halves the
-        mean squared error; if sigma is small, it reduces the error by a few percent.
+        It reads the output only, so it costs no privacy. If sigma is above the width, it about
+        halves the mean squared error; if sigma is small, it reduces it by a few percent.
 
         Examples
         --------

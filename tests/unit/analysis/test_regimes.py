@@ -104,6 +104,7 @@ def test_a_map_cannot_be_changed():
         ({"dimension": 0}, "dimension must be a whole number from 1 to"),
         ({"dimension": 1.5}, "dimension must be a whole number"),
         ({"shares": [0.1, 0.1]}, "shares must rise"),
+        ({"shares": [10, 50]}, "shares must be fractions of the range, at most 1"),
         ({"shares": [0.0, 0.1]}, "shares must be positive"),
         ({"epsilons": [2.0, 1.0]}, "epsilons must rise"),
         ({"epsilons": [math.inf]}, "epsilons must be finite"),

@@ -67,7 +67,7 @@ def summarize(
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
         with other values, or with nulls, belong to no group. Values are strings, integers, booleans
         or dates; in a categorical column they have the type of its categories. Strings are compared
-        by their bytes, regardless of a column's collation.
+        by their bytes, regardless of a column's collation. A misspelt group is an empty one.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
     adjacency
@@ -77,14 +77,15 @@ def summarize(
         How many rows may belong to one person. `id` is the column that identifies each row's
         person; privacy is then for people: all rows of one person may change, or be added or
         removed. At most `rows` rows of each person are used, evenly spaced among that person's rows
-        in the order of their values; if two rows are in the middle, the lower one is used.
-        Statistics describe the rows that are used, so they are too low where people have many more
-        rows than `rows`. Ids are strings, which are compared by their bytes, numbers, booleans,
-        dates or bytes.
+        in the order of their values; if two rows are in the middle, the lower one is used. With
+        ``rows=1``, a person with two rows contributes the smaller one only, so means and totals
+        are too low: set `rows` to the largest number of rows that a person can have. Ids
+        are strings, which are compared by their bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
         required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
-        gives less noise. Sums above the bound are cut off, at no cost to privacy.
+        gives less noise. It counts rows, not people. If a group is larger, its privacy holds, but
+        every statistic of it is wrong, and so is its interval.
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
