@@ -34,7 +34,8 @@ from inbounds.unit import Unit
 def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     """Return the query for the second smallest eigenvalue of the graph's Laplacian, λ₂.
 
-    The value is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete.
+    The value is in [0, n] on n nodes: 0 if the graph is not connected, n if it is complete. On more
+    than 3000 nodes its sensitivity is certain up to a probability of 2⁻⁷⁸ only (see the notes).
 
     Parameters
     ----------
