@@ -149,7 +149,7 @@ def test_a_null_is_answered_as_if_a_uniform_value_were_reported() -> None:
 @pytest.mark.parametrize("points", [1, 2, 4, 6, 255, 256])
 def test_uniform_points_are_equally_likely(points: int) -> None:
     """No false alarm: the seed is fixed. Leaving the last point out is told apart."""
-    grid = Grid.fit(0.0, float(points), 1.0, sigma=1.0)
+    grid = Grid.fit(0.0, float(points), 1.0, scale=1.0)
     drawn = uniform(grid, 50_000, SeededEntropy(1)).astype(int)
     counts = np.bincount(drawn, minlength=points + 1)
     assert counts.size == points + 1
@@ -160,7 +160,7 @@ def test_uniform_points_are_equally_likely(points: int) -> None:
 
 
 def test_uniform_points_reach_both_bounds_and_stay_between() -> None:
-    grid = Grid.fit(-0.1, 0.3, None, sigma=0.4)
+    grid = Grid.fit(-0.1, 0.3, None, scale=0.4)
     drawn = uniform(grid, 10_000)
     assert drawn.size == 10_000
     assert -0.1 <= drawn.min() < -0.09
