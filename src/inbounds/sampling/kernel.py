@@ -115,9 +115,9 @@ def _make_attempt(which, narrow, joint, digest):
         """
         lower, per_width, least, u, target, stretch, span = parameters
         size = keyed(values.size, digest)
-        scratch = np.empty((3, _TILE + _STAGGER))
-        places, strip, thin = scratch[0], scratch.view(np.int64)[1], scratch[2]
-        outcomes = thin  # overwrites the thinnings, to keep one row less in the nearest cache
+        scratch = np.empty((4, _TILE + _STAGGER))
+        places, strip = scratch[0], scratch.view(np.int64)[1]
+        thin, outcomes = scratch[2], scratch[3]
         count = 0
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
