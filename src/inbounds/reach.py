@@ -25,6 +25,10 @@ class Reach:
     order: Literal[1, 2] | None
     radius: float
 
+    def __truediv__(self, length: float) -> Reach:
+        """Return the same reach in units of `length`."""
+        return Reach(self.caps / length, self.order, self.radius / length)
+
     @property
     def diameter(self) -> float:
         """The largest l2 norm of a difference."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast, get_args
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
-Change = Literal["replace", "add-remove"]
+Adjacency = Literal["replace", "add-remove"]
 
 _LONGEST = 30  # characters of the noun
 _MOST = 10**15  # members that change at once
@@ -69,13 +69,12 @@ class Unit(HasHtml):
     Unit('replace', 'row')
     """
 
-    change: Change
+    change: Adjacency
     of: str = "row"
     count: int = 1
 
     def __post_init__(self) -> None:
-        change = _check.one_of(("replace", "add-remove"), change=self.change)
-        object.__setattr__(self, "change", change)
+        object.__setattr__(self, "change", check_adjacency(change=self.change))
         object.__setattr__(self, "of", _check_noun(self.of))
         count = _check.positive_integer(count=self.count)
         if count > _MOST:
@@ -154,6 +153,17 @@ class Unit(HasHtml):
     def __repr__(self) -> str:
         count = "" if self.count == 1 else f", {self.count}"
         return f"Unit({self.change!r}, {self.of!r}{count})"
+
+
+def check_adjacency(**argument: object) -> Adjacency:
+    """Return an argument that is one of the two adjacencies.
+
+    Examples
+    --------
+    >>> check_adjacency(change="replace")
+    'replace'
+    """
+    return cast("Adjacency", _check.one_of(get_args(Adjacency), **argument))
 
 
 def check_unit(unit: object) -> Unit | None:

@@ -21,7 +21,8 @@ from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM, SystemEntropy
-from inbounds.sampling.kernel import REFUSED, compiled_loops
+from inbounds.sampling.grid import REFUSED
+from inbounds.sampling.kernel import compiled_loops
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
 

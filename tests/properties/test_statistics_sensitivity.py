@@ -15,9 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds.frames.central.aggregate import sums
-from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
+from inbounds.frames.central.moment import Moment, box, moments, sensitivities
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.reach import Reach
+from inbounds.unit import Adjacency
 
 Floats = NDArray[np.float64]
 Row = tuple[float, float, str]

@@ -79,11 +79,8 @@ class Cells:
         lower, upper, centre, scale = (
             arb(ball.exact(number)) for number in (s.lower[j], s.upper[j], self.value, s.scale[j])
         )
-        if s.noise == NORMAL and not s.clamped:
-            return ball.cumulative(x, lower, upper, centre, scale)
-        if s.noise == NORMAL:
-            return (1 + ((x - centre) / (arb(2).sqrt() * scale)).erf()) / 2
-        below, *ends = (_exact_laplace_below((y - centre) / scale) for y in (x, lower, upper))
+        exact_below = _exact_normal_below if s.noise == NORMAL else _exact_laplace_below
+        below, *ends = (exact_below((y - centre) / scale) for y in (x, lower, upper))
         return below if s.clamped else (below - ends[0]) / (ends[1] - ends[0])
 
 
@@ -146,6 +143,10 @@ def _laplace_below(z: Floats) -> Floats:
 
 def _laplace_quantile(level: Floats) -> Floats:
     return np.where(level < 0.5, np.log(2 * level), -np.log(2 * (1 - level)))
+
+
+def _exact_normal_below(z: arb) -> arb:
+    return (1 + (z / arb(2).sqrt()).erf()) / 2
 
 
 def _exact_laplace_below(z: arb) -> arb:

@@ -335,3 +335,8 @@ def test_a_number_that_cannot_be_read_exactly_is_refused_not_rounded() -> None:
     """The nearest double of two thirds is below it, so a sensitivity of it would be too small."""
     with mpmath.workprec(200), pytest.raises(ArgumentTypeError, match=r"^sensitivity must be"):
         L2(mpmath.mpf(2) / 3)
+
+
+def test_a_reach_in_other_units_allows_the_same_changes() -> None:
+    reach = Reach(np.array([3.0, 0.5]), 1, 3.25) / 0.25
+    assert (reach.caps.tolist(), reach.order, reach.radius) == ([12.0, 2.0], 1, 13.0)

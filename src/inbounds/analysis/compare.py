@@ -22,7 +22,7 @@ from inbounds.analysis.calibrate import (
     published,
     rank,
 )
-from inbounds.analysis.error import ErrorSummary, ratio
+from inbounds.analysis.error import ErrorSummary, times_least
 from inbounds.analysis.overview import MIDDLE, advice, comparison_table, setting
 from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
@@ -144,7 +144,7 @@ class Comparison(Printed):
                 "bound_mass": error.bound_mass,
                 "true_epsilon": epsilon,
                 "variance_below_liu_percent": reductions.get(name),
-                "mse_above_best_percent": 100 * (ratio(error.rmse, least) ** 2 - 1),
+                "mse_above_best_percent": 100 * (times_least(error.rmse, least) ** 2 - 1),
             }
             for name, scale, error, epsilon in entries
         ]

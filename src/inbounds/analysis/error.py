@@ -10,10 +10,10 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.quadrature import unit_rule
 from inbounds.recovery.mean_error import mean_rmse, middle_rmse
 
-_NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(32))
-_NODES = _NODES + 0.5  # on [0, 1]
+_NODES, _WEIGHTS = unit_rule(32)
 _AT_ONCE = 1 << 18  # numbers in one call
 _EDGE = 12.0  # scales from a bound: farther inside, the bound hardly matters
 
@@ -84,12 +84,12 @@ class ErrorSummary:
         )
 
 
-def ratio(error: float, least: float) -> float:
+def times_least(error: float, least: float) -> float:
     """Return how many times as large as the least an error is; zero is as large as zero.
 
     Examples
     --------
-    >>> ratio(3.0, 2.0), ratio(0.0, 0.0), ratio(1.0, 0.0)
+    >>> times_least(3.0, 2.0), times_least(0.0, 0.0), times_least(1.0, 0.0)
     (1.5, 1.0, inf)
     """
     return error / least if least else 1.0 if error == 0 else math.inf

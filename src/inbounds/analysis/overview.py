@@ -9,7 +9,7 @@ import numpy as np
 
 from inbounds._check import format_numbers
 from inbounds._table import Table
-from inbounds.analysis.error import ratio
+from inbounds.analysis.error import times_least
 
 if TYPE_CHECKING:
     from inbounds.analysis.compare import Comparison
@@ -83,7 +83,7 @@ def advice(comparison: Comparison) -> str:
     )
     text = f"Lowest error: {first.name} (RMSE {_shown(least)} {kind}"
     if rest:
-        gain = 100 * (1 - ratio(least, rest[0].error.rmse) ** 2)
+        gain = 100 * (1 - times_least(least, rest[0].error.rmse) ** 2)
         text += f"; {gain:.1f} % less squared error than {rest[0].name}"
     text += ")."
     if not comparison.beats_the_middle:

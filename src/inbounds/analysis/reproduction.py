@@ -53,11 +53,6 @@ class Table1Row:
         """Percent by which the exact sigma² is below Liu's."""
         return 100 * (1 - self.exact / self.liu)
 
-    @property
-    def exact_below_paper(self) -> float:
-        """Percent by which the exact sigma² is below the paper's."""
-        return 100 * (1 - self.exact / self.paper)
-
 
 def table1() -> tuple[Table1Row, ...]:
     """Recompute the paper's Table 1.

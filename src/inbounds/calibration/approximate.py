@@ -185,8 +185,9 @@ def _smallest_scale(bound: Callable[[float], float], delta: float, top: float) -
     low, excess_low = top, 0.0
     for _ in range(1100):  # halve until the scale is too small
         low /= 2
-        excess_low = math.sqrt(bound(low)) - target
-        if excess_low > 0:
+        delta_low = bound(low)
+        excess_low = math.sqrt(delta_low) - target
+        if delta_low > delta:  # not only its root, which is rounded
             break
         top = low
     excess_top = math.sqrt(bound(top)) - target
@@ -196,8 +197,9 @@ def _smallest_scale(bound: Callable[[float], float], delta: float, top: float) -
         fraction = excess_low / (excess_low - excess_top) if excess_low > excess_top else 0.5
         fraction = 0.5 if step % 3 == 2 else min(1 - 1e-3, max(1e-3, fraction))
         middle = low + (top - low) * fraction
-        excess = math.sqrt(bound(middle)) - target
-        if excess <= 0:
+        delta_middle = bound(middle)
+        excess = math.sqrt(delta_middle) - target
+        if delta_middle <= delta:
             top, excess_top, excess_low = middle, excess, excess_low / 2
         else:
             low, excess_low, excess_top = middle, excess, excess_top / 2

@@ -17,17 +17,17 @@ from scipy.special import erfcx
 
 from inbounds._types import Floats
 from inbounds.numerics import ball
+from inbounds.numerics.quadrature import unit_rule
 from inbounds.numerics.search import smallest_admissible
 from inbounds.reach import Reach
 
 _MOST_BITS = 1 << 13
 _ROUNDING = 2.0**-45
 _SMALLEST = math.ulp(0.0)
-_NODES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(8))
-_NODES = _NODES + 0.5  # on [0, 1]
+_NODES, _WEIGHTS = unit_rule(8)
 
 
-def interval_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
+def clamped_delta(width: float, change: float, sigma: float, epsilon: float) -> float:
     """Return delta at `epsilon`, rounded up.
 
     Delta increases with width/sigma and change/sigma, so a slightly smaller sigma covers rounding.
@@ -54,19 +54,19 @@ def _above(x: arb) -> arb:
     return (x / arb(2).sqrt()).erfc() / 2
 
 
-def interval_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
+def clamped_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
     """Return the smallest sigma that gives (epsilon, delta)."""
     reach = Reach(np.array([change]), None, np.inf)
 
     def enough(sigma: float) -> bool:
         if delta == 0:  # compare the number that the mechanism will report
-            return pure_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
-        return interval_delta(width, change, sigma, epsilon) <= delta
+            return clamped_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
+        return clamped_delta(width, change, sigma, epsilon) <= delta
 
     return smallest_admissible(enough, change, tolerance=1e-14)
 
 
-def pure_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
+def clamped_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
     """Bound the pure epsilon from above; exactly, if coordinates are bounded one by one.
 
     With a norm, the sum of concave losses is bounded by its tangent at one change.

@@ -15,14 +15,16 @@ from scipy.special import erf
 
 from inbounds._types import Floats
 from inbounds.calibration.exact import pure_loss
+from inbounds.calibration.waterfill import knapsack_threshold
 from inbounds.numerics import divergence
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.partition import ROUNDING
+from inbounds.numerics.quadrature import unit_rule
 from inbounds.numerics.search import next_admissible
 from inbounds.reach import Reach
 
 _QUADRATURE = 2.0**-32  # relative error of a Rényi divergence, with room to spare
-_NODES, _WEIGHTS = (side / 2 for side in np.polynomial.legendre.leggauss(12))
-_NODES = _NODES + 0.5  # on [0, 1]
+_NODES, _WEIGHTS = unit_rule(12)
 _OUTSIDE = 2.0 ** np.arange(21)  # natural lengths below the interval; further, variance is 1/x²
 _WIDEST = 200.0  # in units of sigma: for larger widths only the simple bounds are used
 _POINTS = 9
@@ -192,16 +194,14 @@ def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats)
     For an l1 norm, c² is at most cap·c, and Σc² at most radius·(largest cap); the smallest of these
     bounds is used.
     """
-    unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
-    caps, scale = reach.caps / unit, sigma / unit
-    weights = weight / scale / scale
+    power = power_of_two_below(float(widths.max()))  # squares stay in range
+    small, scale = reach / power, sigma / power
+    caps, radius, weights = small.caps, small.radius, weight / scale / scale
     total = float(np.sum(weights * caps * caps))
     if reach.order is None:
         return total * (1 + ROUNDING) + _TINY
-    radius = reach.radius / unit
     if reach.order == 1:
-        linear = _knapsack(weights * caps, caps, radius)
-        total = min(total, linear)
+        total = min(total, _knapsack(weights * caps, caps, radius))
         square = radius * min(radius, float(caps.max()))
     else:
         square = radius * radius
@@ -210,7 +210,5 @@ def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats)
 
 def _knapsack(value: Floats, most: Floats, total: float) -> float:
     """Bound Σ value·x over 0 <= x <= most, Σx <= total by weak duality, valid for every ν."""
-    order = np.argsort(-value)
-    last = int(np.searchsorted(np.cumsum(most[order]), total))
-    nu = float(value[order[min(last, value.size - 1)]])
+    nu = knapsack_threshold(value, most, total)
     return nu * total + float(np.sum(most * np.maximum(value - nu, 0.0)))

@@ -27,6 +27,7 @@ from inbounds.calibration.waterfill import (
 )
 from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
 from inbounds.reach import Reach
@@ -59,9 +60,9 @@ def smallest_sigma(
 ) -> tuple[Floats, PureLoss]:
     """Return the smallest multiple of `shape` whose epsilon is at most `epsilon`."""
     if widths.size == 1:
-        unit = math.ldexp(1.0, math.frexp(float(widths[0]))[1] - 1)  # squares stay in range
-        width, change = float(widths[0]) / unit, float(reach.caps[0]) / unit
-        sigma = np.array([interval_sigma(width, change, epsilon) * unit])
+        power = power_of_two_below(float(widths[0]))  # squares stay in range
+        width, change = float(widths[0]) / power, float(reach.caps[0]) / power
+        sigma = np.array([interval_sigma(width, change, epsilon) * power])
         if not 0 < sigma[0] < math.inf:
             requirement = "give a sigma that a double can represent"
             raise ArgumentError.must("epsilon", requirement, got=f"epsilon={epsilon!r}")

@@ -48,7 +48,7 @@ def slopes(widths: Floats, change: Floats, scale: Floats) -> Floats:
     return result
 
 
-def pure_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
+def laplace_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
     """Return a bound on epsilon for an l1 reach, above the exact value by rounding only."""
     if reach.order is None:
         epsilon = float(losses(widths, reach.caps, scale).sum())
@@ -92,7 +92,7 @@ def _changes(widths: Floats, caps: Floats, scale: Floats, level: float) -> Float
     return result
 
 
-def interval_delta(width: float, change: float, scale: float, epsilon: float) -> float:
+def laplace_delta(width: float, change: float, scale: float, epsilon: float) -> float:
     """Bound delta at `epsilon` on an interval from above, within one percent.
 
     Cells cover all positions of a value; those with the largest bounds are halved.
@@ -141,7 +141,7 @@ def smallest_scale(
 
     @lru_cache(maxsize=1)
     def loss(factor: float) -> PureLoss:
-        return pure_loss(widths, reach, factor * shape)
+        return laplace_loss(widths, reach, factor * shape)
 
     def excess(log_factor: float) -> float:
         return math.log(loss(math.exp(log_factor)).epsilon / epsilon)

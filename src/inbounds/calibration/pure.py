@@ -1,6 +1,5 @@
 """The sigma of a bounded Gaussian for a pure epsilon, by each method and scaling."""
 
-import math
 from functools import lru_cache
 from typing import Literal
 
@@ -11,9 +10,9 @@ from inbounds._types import Floats
 from inbounds.calibration import liu, paper
 from inbounds.calibration.exact import PureLoss, pure_loss, smallest_sigma, split_by_width
 from inbounds.errors import ArgumentError, Hint
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.partition import ROUNDING
 from inbounds.numerics.search import next_admissible
-from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity
 
 PureMethod = Literal["exact", "paper", "liu"]
@@ -45,13 +44,12 @@ def sigma_for_epsilon(
     elif method == "exact":
         return smallest_sigma(widths, reach, np.ones_like(widths), epsilon)
     else:
-        unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
-        small = Reach(reach.caps / unit, reach.order, reach.radius / unit)
+        power = power_of_two_below(float(widths.max()))  # squares stay in range
         if method == "paper":
-            scale = paper.sigma(widths / unit, small.diameter, epsilon)
+            scale = paper.sigma(widths / power, (reach / power).diameter, epsilon)
         else:
-            scale = liu.sigma(widths / unit, small, epsilon)
-        sigma = np.full_like(widths, scale * unit)
+            scale = liu.sigma(widths / power, reach / power, epsilon)
+        sigma = np.full_like(widths, scale * power)
 
     @lru_cache(maxsize=1)
     def loss(factor: float) -> PureLoss:

@@ -187,15 +187,15 @@ def with_best_multiplier(
     """Choose the multiplier that makes the l1 gap smallest; the l2 gap hardly depends on it."""
     if coordinates.order != 1:
         return worst
-    return WorstChange(worst.change, _knapsack_threshold(coordinates, slope))
+    most = coordinates.count * coordinates.cap
+    return WorstChange(worst.change, knapsack_threshold(slope, most, coordinates.radius))
 
 
-def _knapsack_threshold(coordinates: Coordinates, slope: Floats) -> float:
-    """Return the slope of the last coordinate that fits when the steepest are taken first."""
-    order = np.argsort(-slope)
-    filled = np.cumsum((coordinates.count * coordinates.cap)[order])
-    last = int(np.searchsorted(filled, coordinates.radius))
-    return float(slope[order[min(last, slope.size - 1)]])
+def knapsack_threshold(value: Floats, most: Floats, total: float) -> float:
+    """Return the value of the last item that fits in `total` if the most valuable go first."""
+    order = np.argsort(-value)
+    last = int(np.searchsorted(np.cumsum(most[order]), total))
+    return float(value[order[min(last, value.size - 1)]])
 
 
 def _slope(of: _Concave, u: Floats, gamma: Floats) -> Floats:

@@ -32,9 +32,6 @@ Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dat
 Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon; pure without --delta.")]
 Delta = Annotated[float | None, arguments.number_option(help="Delta that goes with --epsilon.")]
 _NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
-Rho = Annotated[
-    float | None, arguments.number_option(help="Zero-concentrated privacy, in place of --epsilon.")
-]
 
 
 @app.command(
@@ -50,7 +47,7 @@ def open_(
     ledger: Place,
     epsilon: Epsilon = None,
     delta: Delta = None,
-    rho: Rho = None,
+    rho: arguments.Rho = None,
     unit: arguments.UnitOption = None,
     exist_ok: Annotated[
         bool, typer.Option("--exist-ok", help="Accept a dataset that has exactly this budget.")
@@ -113,7 +110,7 @@ def spend(
     ledger: Place,
     epsilon: Epsilon = None,
     delta: Delta = None,
-    rho: Rho = None,
+    rho: arguments.Rho = None,
     unit: arguments.UnitOption = None,
     label: Annotated[str, typer.Option(help="What it is for; must not be private.")] = "",
     json: arguments.Json = False,

@@ -16,7 +16,7 @@ import typer
 from inbounds.cli import arguments, output
 from inbounds.cli.column import CalibratedColumn, calibrated, describe, warn_of_order
 from inbounds.cli.failure import InputError, UsageError, in_options
-from inbounds.cli.progress import bar
+from inbounds.cli.progress import row_bar
 from inbounds.cli.source import PIPE, Delimiter, check_columns, opened
 from inbounds.cli.statement import described_types, row_statement
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -258,7 +258,7 @@ def _write_private(
     else:
         warn_of_order(columns, source.sorted_by)
     with (
-        bar(source.rows, progress) as update,
+        row_bar(source.rows, progress) as update,
         file.writing(target, forms[1], schema, [c.name for c in columns], **csv) as write,
         closing(file.write_changed(batches, then, write)) as counts,
     ):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None]]:
+def row_bar(total: int | None, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     """Show progress if it is wanted; if `wanted` is None, only if standard error is a screen."""
     if not (sys.stderr.isatty() if wanted is None else wanted):
         yield lambda rows: None

@@ -5,7 +5,6 @@ Its epsilon is proved in docs/proofs/interval.md and docs/proofs/box.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast, overload
 
@@ -32,9 +31,9 @@ from inbounds.mechanisms.argument import (
 )
 from inbounds.mechanisms.distribution import scalar_or_array
 from inbounds.mechanisms.truncated import TruncatedMechanism
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL, posterior_mean
-from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
@@ -267,13 +266,12 @@ def _relaxed_sigma(
     widths: Floats, sensitivity: Sensitivity, guarantee: Guarantee, scaling: Scaling
 ) -> Floats:
     """Return the sigma of each coordinate that gives (epsilon, delta) or rho."""
-    unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # squares stay in range
-    reach, widths = sensitivity.within(widths), widths / unit
-    reach = Reach(reach.caps / unit, reach.order, reach.radius / unit)
+    power = power_of_two_below(float(widths.max()))  # squares stay in range
+    reach, widths = sensitivity.within(widths) / power, widths / power
     shape = widths if scaling == "width" else np.ones_like(widths)
     if guarantee.rho is not None:
-        return sigma_for_rho(widths, reach, shape, guarantee.rho) * unit
+        return sigma_for_rho(widths, reach, shape, guarantee.rho) * power
     epsilon, delta = guarantee.pair
     if scaling == "width" and reach.order is None:
         shape = split_by_width(widths, reach.caps, epsilon)  # never above the pure sigma
-    return sigma_for_delta(widths, reach, shape, epsilon, delta) * unit
+    return sigma_for_delta(widths, reach, shape, epsilon, delta) * power

@@ -5,7 +5,6 @@ Its epsilon is proved in docs/proofs/laplace.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,7 +13,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.exact import PureLoss
-from inbounds.calibration.laplace import as_l1, interval_delta, pure_loss, smallest_scale
+from inbounds.calibration.laplace import as_l1, laplace_delta, laplace_loss, smallest_scale
 from inbounds.domain import Box
 from inbounds.mechanisms.argument import (
     check_box,
@@ -23,6 +22,7 @@ from inbounds.mechanisms.argument import (
     checked_constructor,
 )
 from inbounds.mechanisms.truncated import TruncatedMechanism
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.profile import response_delta
@@ -131,12 +131,11 @@ class BoundedLaplace(TruncatedMechanism):
         sensitivity = as_sensitivity(sensitivity)
         epsilon = check_pure(epsilon=epsilon, delta=delta)
         widths = domain.widths
-        unit = math.ldexp(1.0, math.frexp(float(widths.max()))[1] - 1)  # against underflow
-        reach = as_l1(sensitivity.within(widths))
-        small = Reach(reach.caps / unit, reach.order, reach.radius / unit)
-        scale, loss = smallest_scale(widths / unit, small, np.ones_like(widths), epsilon)
-        mechanism = cls(domain, sensitivity, float(scale[0]) * unit)
-        loss = PureLoss(loss.epsilon, loss.change * unit, loss.multiplier / unit)
+        power = power_of_two_below(float(widths.max()))  # against underflow
+        reach = as_l1(sensitivity.within(widths)) / power
+        scale, loss = smallest_scale(widths / power, reach, np.ones_like(widths), epsilon)
+        mechanism = cls(domain, sensitivity, float(scale[0]) * power)
+        loss = PureLoss(loss.epsilon, loss.change * power, loss.multiplier / power)
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 
@@ -156,7 +155,7 @@ class BoundedLaplace(TruncatedMechanism):
         if bound and self.domain.dimension == 1:
             sides = (self.domain.widths, self._reach.caps, self.scales)
             width, change, scale = (float(side[0]) for side in sides)
-            bound = min(bound, interval_delta(width, change, scale, epsilon))
+            bound = min(bound, laplace_delta(width, change, scale, epsilon))
         return bound
 
     @property
@@ -164,7 +163,7 @@ class BoundedLaplace(TruncatedMechanism):
         return as_l1(self.sensitivity.within(self.domain.widths))
 
     def _find_loss(self) -> PureLoss:
-        return pure_loss(*self._setting)
+        return laplace_loss(*self._setting)
 
     def _stated_caps(self) -> Floats:
         caps = self._reach.caps

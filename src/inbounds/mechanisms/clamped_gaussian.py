@@ -11,14 +11,15 @@ from typing import ClassVar, Literal, cast
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
-from inbounds.calibration import clamped
 from inbounds.calibration.approximate import gaussian_delta, gaussian_mu
+from inbounds.calibration.clamped import clamped_delta, clamped_epsilon, clamped_sigma
 from inbounds.calibration.quotient import largest_l2
 from inbounds.domain import Box
 from inbounds.errors import Hint
 from inbounds.guarantee import check_delta, check_epsilon
 from inbounds.mechanisms.argument import check_box, checked_calibration, checked_constructor
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.profile import pure_rho
@@ -170,16 +171,16 @@ class ClampedGaussian(Mechanism):
         elif domain.dimension > 1:
             raise _check.refusal("'analytic' or 'classical' on several coordinates", method=method)
         else:
-            unit = math.ldexp(1.0, math.frexp(float(domain.widths[0]))[1] - 1)
-            width, change = float(domain.widths[0]) / unit, float(reach.caps[0]) / unit
-            sigma = clamped.interval_sigma(width, change, epsilon, delta) * unit
+            power = power_of_two_below(float(domain.widths[0]))
+            width, change = float(domain.widths[0]) / power, float(reach.caps[0]) / power
+            sigma = clamped_sigma(width, change, epsilon, delta) * power
         return cls(domain, sensitivity, sigma)
 
     @property
     def epsilon(self) -> float:
         """The pure epsilon of the clamped output: finite, but large if the box is wide."""
         widths = self.domain.widths
-        return clamped.pure_epsilon(widths, self.sensitivity.within(widths), self.scales)
+        return clamped_epsilon(widths, self.sensitivity.within(widths), self.scales)
 
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
@@ -191,7 +192,7 @@ class ClampedGaussian(Mechanism):
         reach = self.sensitivity.within(widths)
         if widths.size == 1:
             width, change, sigma = (float(side[0]) for side in (widths, reach.caps, self.scales))
-            return clamped.interval_delta(width, change, sigma, epsilon)
+            return clamped_delta(width, change, sigma, epsilon)
         if epsilon >= self.epsilon:
             return 0.0
         return gaussian_delta(self.gdp, epsilon)

@@ -17,13 +17,6 @@ def exact(number: float | Fraction | np.integer[Any]) -> fmpq:
     return fmpq(*native.as_integer_ratio())
 
 
-def cumulative(x: arb, lower: arb, upper: arb, centre: arb, sigma: arb) -> arb:
-    """Return P(X <= x) for the normal distribution at `centre`, truncated to [lower, upper]."""
-    root = arb(2).sqrt() * sigma
-    below = ((centre - lower) / root).erf()
-    return (((x - centre) / root).erf() + below) / (((upper - centre) / root).erf() + below)
-
-
 def float_above(ball: arb) -> float:
     """Return a double that is at least as large as every number in the ball."""
     top = ball.upper()

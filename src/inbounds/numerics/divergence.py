@@ -20,6 +20,7 @@ from scipy.special import erf, erfcx, ndtr
 
 from inbounds._types import Floats
 from inbounds.numerics.normal import NORMAL
+from inbounds.numerics.quadrature import unit_rule
 
 POSITION_ERROR = 2.0**-43
 """Fraction of u that covers every rounding error of a threshold z."""
@@ -29,21 +30,12 @@ _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 _SHORT = 0.25  # changes up to this size are integrated
 _REACH = 9.0  # a normal distribution has mass 2e-19 beyond
 _FALL = 38.0  # e^-38 = 3e-17
+_FEW, _PART, _MANY = unit_rule(8), unit_rule(20), unit_rule(56)
 
 
 def _blocks(chosen: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
     for first in range(0, chosen.size, 1 << 12):
         yield chosen[first : first + (1 << 12)]
-
-
-def _unit_rule(points: int) -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    return (nodes + 1) / 2, weights / 2
-
-
-_FEW = _unit_rule(8)
-_PART = _unit_rule(20)
-_MANY = _unit_rule(56)
 
 
 def relative_error(u: float) -> float:

@@ -15,11 +15,11 @@ from scipy.special import erf, erfinv, ndtr, ndtri
 
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
+from inbounds.numerics.quadrature import unit_rule
 
 _ROOT_HALF = np.sqrt(0.5)
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
-_NODES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(32))
-_NODES = _NODES + 0.5  # on [0, 1]
+_NODES, _WEIGHTS = unit_rule(32)
 _WINDOW = 9.0  # posterior mass further away than this many σ is below 1e-18
 _PRIOR_NODES, _PRIOR_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _BLOCK = 1 << 13

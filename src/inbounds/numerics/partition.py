@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import erf
 
 from inbounds._types import Floats
+from inbounds.numerics.quadrature import unit_rule
 
 ROUNDING = 2.0**-45
 """Relative margin that covers every rounding error of `loss` and of sums of losses."""
@@ -23,16 +24,8 @@ ROUNDING = 2.0**-45
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_HALF_PI = math.sqrt(math.pi / 2)
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
-
-
-def _unit_rule(points: int) -> tuple[Floats, Floats]:
-    """Return Gauss–Legendre nodes and weights on [0, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    return (nodes + 1) / 2, weights / 2
-
-
-_SHORT_RULE = _unit_rule(7)
-_LONG_RULE = _unit_rule(12)
+_SHORT_RULE = unit_rule(7)
+_LONG_RULE = unit_rule(12)
 _SHORT_PAIRS = tuple(zip(*(side.tolist() for side in _SHORT_RULE), strict=True))
 _LONG_PAIRS = tuple(zip(*(side.tolist() for side in _LONG_RULE), strict=True))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MANY = 1 << 20
-Statistic = Literal["mean", "variance", "median"] | float
+Summary = Literal["mean", "variance", "median"] | float
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -125,7 +125,7 @@ class Deconvolution(Printed):
         upto = np.append(self._stairs.below(edges[:-1]), self._stairs.upto(edges[-1:]))
         return np.diff(upto), edges
 
-    def standard_error(self, statistic: Statistic) -> float:
+    def standard_error(self, statistic: Summary) -> float:
         """Return the standard error of a statistic; see `interval` for what it leaves out.
 
         For the mean it comes from the spread of the readings, otherwise from the bootstrap.
@@ -134,7 +134,7 @@ class Deconvolution(Printed):
             return self._readings.standard_error
         return float(np.std(self._resampled(statistic), ddof=1))
 
-    def interval(self, statistic: Statistic, level: float) -> tuple[float, float]:
+    def interval(self, statistic: Summary, level: float) -> tuple[float, float]:
         """Return an interval for a statistic of the people that the table was drawn from.
 
         **The mean** has a confidence interval: it allows for chance in the noise and in who is in
@@ -191,7 +191,7 @@ class Deconvolution(Printed):
     def _stairs(self) -> Stairs:
         return Stairs(self.edges, self.weights, self.atoms, self._points)
 
-    def _resampled(self, statistic: Statistic) -> Floats:
+    def _resampled(self, statistic: Summary) -> Floats:
         if len(self.replicates) < 2:
             hint = "use deconvolve(..., bootstrap=200)."
             raise ArgumentError.must_be("bootstrap", "at least 2 for this statistic", hint=hint)
@@ -211,11 +211,11 @@ class Deconvolution(Printed):
         return f"Deconvolution({self.mechanism!r}, count={self.count}, {shown})"
 
 
-def _is_mean(statistic: Statistic) -> bool:
+def _is_mean(statistic: Summary) -> bool:
     return isinstance(statistic, str) and statistic == "mean"
 
 
-def _statistic(statistic: Statistic, stairs: Stairs) -> float:
+def _statistic(statistic: Summary, stairs: Stairs) -> float:
     if not isinstance(statistic, str):
         return float(stairs.quantile(_levels(statistic)))
     name = _check.one_of(("mean", "variance", "median"), statistic=statistic)

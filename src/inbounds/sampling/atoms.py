@@ -24,6 +24,7 @@ from inbounds.sampling.compiled import (
     fma,
     fraction,
     inlined,
+    keyed,
 )
 
 _MARGIN = 2.0**-30  # relative to the tails
@@ -92,7 +93,7 @@ def _make(which, joint, digest):
         which is as long as the values, are their places. All verdicts of a tile are computed before
         any is used, so that the compiler needs no branches.
         """
-        size = values.size if digest else 0  # never 0: the digest becomes part of the cache key
+        size = keyed(values.size, digest)
         count = 0
         scratch = np.empty((2, _TILE))
         lows, highs = scratch[0], scratch[1]

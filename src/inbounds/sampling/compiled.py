@@ -56,6 +56,12 @@ def digest(folder: Path = Path(__file__).parent) -> int:
 DIGEST = digest()
 
 
+@inlined
+def keyed(number, digest):
+    """Return the number; the digest, which is never 0, becomes part of the loop's cache key."""
+    return number if digest else 0
+
+
 @intrinsic
 def fma(context, x, y, z):
     """Return x * y + z with one rounding, in one instruction.

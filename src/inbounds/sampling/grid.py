@@ -19,10 +19,13 @@ from inbounds.numerics.ball import exact as _exact
 
 Points = NDArray[np.float64] | NDArray[np.int64]
 
-Number = float | Fraction
+Exact = float | Fraction
 """An exact value: a double, an integer of any length or a fraction."""
 
-_FINENESS = 22  # bits of resolution below sigma (or below the width, if that is smaller)
+REFUSED = -1.0
+"""Stands for the index of a trial that gives none."""
+
+_FINENESS = 22  # bits of resolution below the scale (or below the width, if that is smaller)
 _FINEST = 40  # most bits of resolution below the width, fewer than a double has
 _EXACT_IN_A_DOUBLE = 2**53
 _SIMPLE = 10**9  # the largest denominator of a fraction that a person may mean, as 1/10 by 0.1
@@ -47,7 +50,7 @@ class Grid:
 
     Examples
     --------
-    >>> grid = Grid.fit(0.0, 10.0, 3.0, sigma=2.0)
+    >>> grid = Grid.fit(0.0, 10.0, 3.0, scale=2.0)
     >>> [grid.points(k) for k in range(grid.intervals + 1)]
     [0, 3, 6, 9]
     >>> grid.cut(0)  # halfway between 0 and 3
@@ -60,7 +63,7 @@ class Grid:
     intervals: int
 
     @classmethod
-    def fit(cls, lower: float, upper: float, step: float | None, sigma: float) -> Self:
+    def fit(cls, lower: float, upper: float, step: float | None, scale: float) -> Self:
         """Return the grid with a `step`, or without one, a grid that is much finer than the noise.
 
         Parameters
@@ -71,21 +74,21 @@ class Grid:
             Distance between outputs, at most ``upper - lower``. A width within a relative 1e-9 (and
             a thousandth of a step) of a whole number of steps counts as that number: a width of 120
             has 1200 steps of 0.1, although the double nearest 0.1 is slightly larger.
-        sigma
-            Scale of the noise. Without `step` there are 2**22 points per sigma or per width,
+        scale
+            Scale of the noise. Without `step` there are 2**22 points per scale or per width,
             whichever is smaller, but never more than 2**40 in all.
 
         Examples
         --------
-        >>> Grid.fit(0.0, 120.0, None, sigma=30.0).intervals == 2**24
+        >>> Grid.fit(0.0, 120.0, None, scale=30.0).intervals == 2**24
         True
-        >>> Grid.fit(0.0, 120.0, 0.1, sigma=30.0).intervals
+        >>> Grid.fit(0.0, 120.0, 0.1, scale=30.0).intervals
         1200
         """
         if step is not None:
             return cls(lower, upper, step, _whole_steps(_ratio(lower, upper, step)))
         return cls(
-            lower, upper, None, int(even_intervals(np.array(upper - lower), np.array(sigma)))
+            lower, upper, None, int(even_intervals(np.array(upper - lower), np.array(scale)))
         )
 
     @property
@@ -114,7 +117,7 @@ class Grid:
         """Return the exact boundary between outputs k and k + 1, for k in 0..intervals-1."""
         return _exact(self.lower) + self.spacing * fmpq(2 * k + 1, 2)
 
-    def clamp(self, number: Number) -> Number:
+    def clamp(self, number: Exact) -> Exact:
         """Move a number into the interval, by exact comparisons."""
         return clamp(number, self.lower, self.upper)
 
@@ -139,7 +142,7 @@ class Grid:
 
         Examples
         --------
-        >>> grid = Grid.fit(-1.0, 1.0, 0.1, sigma=1.0)
+        >>> grid = Grid.fit(-1.0, 1.0, 0.1, scale=1.0)
         >>> grid.points(np.array([0, 7, 13, 20])).tolist()
         [-1.0, -0.3, 0.3, 1.0]
         """
@@ -173,7 +176,7 @@ class Grid:
         return even_points(k.astype(np.float64), *bounds, np.array(float(self.intervals)))
 
 
-def clamp(number: Number, lower: float, upper: float) -> Number:
+def clamp(number: Exact, lower: float, upper: float) -> Exact:
     """Move a number into [lower, upper], by exact comparisons.
 
     Examples

@@ -30,12 +30,13 @@ from inbounds.sampling.compiled import (
     fma,
     fraction,
     inlined,
+    keyed,
 )
-from inbounds.sampling.grid import even_number
+from inbounds.sampling.grid import REFUSED, even_number
 from inbounds.sampling.proposal import choose
 from inbounds.sampling.strips import strips
 
-REFUSED, UNSURE = -1.0, -2.0  # in place of an index
+UNSURE = -2.0  # in place of an index, as REFUSED
 
 # One entry for each of NOISES; `which` is the index.
 _TABLES = tuple(strips(noise) for noise in NOISES)
@@ -113,10 +114,10 @@ def _make_attempt(which, narrow, joint, digest):
         the compiler would not vectorise the arithmetic of the choice.
         """
         lower, per_width, least, u, target, stretch, span = parameters
-        size = values.size if digest else 0  # never 0: the digest becomes part of the cache key
-        scratch = np.empty((3, _TILE + _STAGGER))
-        places, strip, thin = scratch[0], scratch.view(np.int64)[1], scratch[2]
-        outcomes = thin  # overwrites the thinnings, to keep one row less in the nearest cache
+        size = keyed(values.size, digest)
+        scratch = np.empty((4, _TILE + _STAGGER))
+        places, strip = scratch[0], scratch.view(np.int64)[1]
+        thin, outcomes = scratch[2], scratch[3]
         count = 0
         for start in range(0, size, _TILE):
             tile = min(_TILE, size - start)
@@ -153,7 +154,7 @@ def _make_settle(which, narrow, joint, digest):
         """
         lower, per_width, least, u, target, stretch, span = parameters
         size, listed = values.size, 0
-        count = pending.size if digest else 0  # never 0: the digest becomes part of the cache key
+        count = keyed(pending.size, digest)
         for at in range(position, count):
             i = pending[at]
             if listed == unsure.size:
@@ -184,8 +185,7 @@ def _make_write_even(digest):
     @compiled
     def write_even(indices, lower, upper, intervals):
         """Turn indices of evenly divided boxes into numbers, in place."""
-        size = indices.size if digest else 0  # never 0: the digest becomes part of the cache key
-        for i in range(size):
+        for i in range(keyed(indices.size, digest)):
             k = i if lower.size > 1 else 0
             indices[i] = _even_number(indices[i], lower[k], upper[k], intervals[k])
 

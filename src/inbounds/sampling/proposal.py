@@ -23,6 +23,7 @@ from inbounds.sampling.compiled import (
     fma,
     fraction,
     inlined,
+    keyed,
 )
 from inbounds.sampling.strips import STRIPS, strips
 
@@ -102,14 +103,13 @@ def _make_helpers(digest):
     @compiled
     def propose(which, narrow, value, lower, per_width, least, u, target):
         """Return the strips and the thinning of one value, by the same arithmetic as the loops."""
-        value = value if digest else lower  # always value: the digest becomes part of the cache key
-        place = fraction(value, lower, per_width, least)
+        place = fraction(keyed(value, digest), lower, per_width, least)
         return proposed(which, narrow, place, u, target)
 
     @compiled
     def least_acceptance(which, narrow, u):
         """Return, approximately, the smallest chance of acceptance of any value, for each u."""
-        least = np.ones(u.size if digest else 0)
+        least = np.ones(keyed(u.size, digest))
         for i in range(u.size):
             for part in range(65):
                 thin = proposed(which, narrow, part / 128, u[i], 1e-3)[2]

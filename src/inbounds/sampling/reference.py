@@ -15,14 +15,14 @@ from inbounds.numerics import ball
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Grid, Number
+from inbounds.sampling.grid import Exact, Grid
 from inbounds.sampling.uniform import Uniform, refine_until_decided
 
 _GUARD = 64  # bits of precision beyond those of U, so that rounding rarely requires more bits
 
 
 def draw(
-    value: Number,
+    value: Exact,
     scale: float,
     grid: Grid,
     entropy: Entropy,
@@ -61,7 +61,7 @@ def draw(
     Examples
     --------
     >>> from inbounds.sampling.entropy import SYSTEM
-    >>> grid = Grid.fit(0.0, 120.0, 1.0, sigma=30.0)
+    >>> grid = Grid.fit(0.0, 120.0, 1.0, scale=30.0)
     >>> 0 <= draw(41.3, 30.0, grid, SYSTEM) <= 120
     True
     """
@@ -74,7 +74,7 @@ def draw(
 
 
 def _index(
-    u: Uniform, value: Number, scale: float, grid: Grid, noise: Noise, *, clamped: bool
+    u: Uniform, value: Exact, scale: float, grid: Grid, noise: Noise, *, clamped: bool
 ) -> int | None:
     """Return the index of all numbers that start with the bits of U, or None if it is not certain.
 
@@ -104,7 +104,7 @@ def _index(
     return lowest if lowest == highest else None
 
 
-def _distances(value: Number, grid: Grid) -> tuple[arb, arb]:
+def _distances(value: Exact, grid: Grid) -> tuple[arb, arb]:
     """Return the distances of the value from both bounds."""
     if isinstance(value, float):
         centre = arb(value)

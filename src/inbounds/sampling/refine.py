@@ -11,16 +11,14 @@ from flint import arb
 from inbounds.numerics import ball
 from inbounds.numerics.noise import Noise
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Grid, Number
+from inbounds.sampling.grid import REFUSED, Exact, Grid
 from inbounds.sampling.strips import strips
 from inbounds.sampling.uniform import Uniform, refine_until_decided
-
-_REFUSED = -1  # in place of an index
 
 
 def refine(
     *,
-    value: Number,
+    value: Exact,
     noise: Noise,
     scale: float,
     grid: Grid,
@@ -58,22 +56,22 @@ def refine(
         weight = ball.exact(thin)
     v, u = Uniform(entropy, words[0] & 0xFFFFFFFF, 32), Uniform(entropy, words[1], 64)
 
-    def decide() -> int | None:
+    def decide() -> float | None:
         z = left + (right - left) * u.ball
         x = at + sigma * z
         excess = v.ball - weight * noise.log_density(z).exp()
         if x < lower or x > upper or excess > 0:
-            return _REFUSED
+            return REFUSED
         if x >= lower and x <= upper and excess < 0:
             return grid.nearest((x - lower) / grid.spacing)
         return None
 
     index = refine_until_decided(decide, v, u, guard=128)
-    return None if index == _REFUSED else index
+    return None if index == REFUSED else int(index)
 
 
 def is_beyond(
-    *, value: Number, bound: float, scale: float, noise: Noise, word: int, entropy: Entropy
+    *, value: Exact, bound: float, scale: float, noise: Noise, word: int, entropy: Entropy
 ) -> bool:
     """Tell whether noise leaves the box at a bound.
 

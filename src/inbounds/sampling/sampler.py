@@ -23,7 +23,7 @@ from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
 from inbounds.sampling.entropy import Entropy, SystemEntropy
-from inbounds.sampling.grid import Grid, Number, even_intervals
+from inbounds.sampling.grid import Exact, Grid, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.refine import is_beyond, refine
 
@@ -44,8 +44,8 @@ class _Block:
     where: NDArray[np.intp]  # the coordinate of each value, or one for all
     plan: "Plan"  # for values, or for distances
 
-    def number(self, i: int) -> Number:
-        number: Number = self.numbers[i : i + 1].tolist()[0]
+    def number(self, i: int) -> Exact:
+        number: Exact = self.numbers[i : i + 1].tolist()[0]
         return number
 
     def part(self, chosen: NDArray[np.intp]) -> "_Block":
@@ -255,7 +255,7 @@ class Sampler:
         )
         return (float(grid.intervals) if upward else 0.0) if beyond else inside
 
-    def _exact(self, block: _Block, i: int) -> tuple[int, Grid, Number]:
+    def _exact(self, block: _Block, i: int) -> tuple[int, Grid, Exact]:
         """Return the coordinate of a value, its grid, and the exact value, clamped to the box."""
         j = int(block.where[i if block.where.size > 1 else 0])
         grid = self.grid(j)

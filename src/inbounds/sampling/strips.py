@@ -21,6 +21,7 @@ from flint import arb, ctx
 
 from inbounds._types import Floats
 from inbounds.numerics import ball
+from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
 
 STRIPS = 512  # the mass of each side in units of a strip's area
@@ -68,7 +69,7 @@ def _half_edges(noise: Noise) -> Floats:
         if width < 2.0**10:
             edges.append(inner + math.ldexp(math.floor(math.ldexp(width, _DYADIC)), -_DYADIC))
         else:
-            edges.append(min(REACH, math.ldexp(1.0, math.frexp(width)[1] - 1)))
+            edges.append(min(REACH, power_of_two_below(width)))
     return np.array(edges)
 
 

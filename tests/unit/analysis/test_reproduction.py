@@ -80,12 +80,6 @@ def test_the_reductions_of_the_paper_are_those_it_prints(rows):
     assert [round(row.paper_below_liu, 1) for row in rows] == printed
 
 
-def test_the_reductions_are_consistent_with_each_other(rows):
-    for row in rows:
-        left = (1 - row.exact_below_paper / 100) * (1 - row.paper_below_liu / 100)
-        assert left == pytest.approx(1 - row.exact_below_liu / 100, rel=1e-12)
-
-
 def test_liu_s_scale_is_its_formula(rows):
     total = sum((2 * w + d) * d for w, d in zip(WIDTHS, (4.0, 2.0), strict=True))
     for row in rows:

@@ -227,3 +227,15 @@ def test_a_delta_below_what_doubles_can_tell_is_refused() -> None:
     widths = np.array([1.0, 1.0])
     with pytest.raises(ArgumentError, match="delta is too small"):
         sigma_for_delta(widths, L2(0.5).within(widths), np.ones(2), 0.0, 1e-250)
+
+
+def test_a_delta_that_exceeds_the_request_by_one_rounding_is_refused() -> None:
+    """The search compares δ itself: two neighbouring doubles can have the same square root."""
+    delta = 1e-6
+    above = math.nextafter(delta, 1.0)
+    assert math.sqrt(above) == math.sqrt(delta)
+    for threshold in (0.7, 1.0):
+        scale = approximate._smallest_scale(
+            lambda scale, least=threshold: delta if scale >= least else above, delta, 1.0
+        )
+        assert threshold <= scale <= threshold * (1 + 1e-6)

@@ -294,7 +294,7 @@ def test_the_check_uses_neither_the_closed_form_nor_the_doubles(
     for module, names in (
         ("inbounds.numerics.normal._Normal", ("loss", "loss_slope")),
         ("inbounds.numerics.laplace._Laplace", ("loss", "loss_slope")),
-        ("inbounds.calibration.laplace", ("losses", "slopes", "pure_loss")),
+        ("inbounds.calibration.laplace", ("losses", "slopes", "laplace_loss")),
         ("inbounds.numerics.partition", ("loss", "losses", "log_ratio", "log_ratios")),
         ("inbounds.calibration.waterfill", ("worst_change", "gap")),
     ):

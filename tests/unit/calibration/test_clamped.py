@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 from scipy.special import ndtr
 
 from inbounds import L1, L2, PerCoordinate
-from inbounds.calibration.clamped import interval_delta, interval_sigma, pure_epsilon
+from inbounds.calibration.clamped import clamped_delta, clamped_epsilon, clamped_sigma
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.reach import Reach
 
@@ -55,7 +55,7 @@ def test_pure_epsilon_of_an_interval_is_right_and_never_below_the_truth(
     sigma = 1 / u
     with mp.workdps(DIGITS):
         exact = true_pure(1.0, fraction, sigma)
-    computed = pure_epsilon(np.ones(1), interval(fraction), np.array([sigma]))
+    computed = clamped_epsilon(np.ones(1), interval(fraction), np.array([sigma]))
     assert exact <= computed <= exact * (1 + 1e-13)
 
 
@@ -68,7 +68,7 @@ def test_delta_of_an_interval_is_right_and_never_below_the_truth(u: float, fract
         for part in (0.0, 0.2, 0.7, 0.999):
             epsilon = float(part * top)
             exact = true_delta(1.0, fraction, sigma, epsilon)
-            computed = interval_delta(1.0, fraction, sigma, epsilon)
+            computed = clamped_delta(1.0, fraction, sigma, epsilon)
             assert exact <= computed
             assert computed <= exact * (1 + 1e-9) or computed < 1e-320
 
@@ -76,10 +76,10 @@ def test_delta_of_an_interval_is_right_and_never_below_the_truth(u: float, fract
 @pytest.mark.parametrize("u", WIDTHS)
 @pytest.mark.parametrize("fraction", FRACTIONS)
 def test_delta_is_zero_exactly_from_the_pure_epsilon_on(u: float, fraction: float) -> None:
-    top = pure_epsilon(np.ones(1), interval(fraction), np.array([1 / u]))
-    assert interval_delta(1.0, fraction, 1 / u, top) == 0
-    assert interval_delta(1.0, fraction, 1 / u, 2 * top) == 0
-    assert interval_delta(1.0, fraction, 1 / u, top * (1 - 1e-9)) > 0
+    top = clamped_epsilon(np.ones(1), interval(fraction), np.array([1 / u]))
+    assert clamped_delta(1.0, fraction, 1 / u, top) == 0
+    assert clamped_delta(1.0, fraction, 1 / u, 2 * top) == 0
+    assert clamped_delta(1.0, fraction, 1 / u, top * (1 - 1e-9)) > 0
 
 
 def brute_force(u: float, steps: int, epsilon: float, points: int = 121) -> float:
@@ -100,7 +100,7 @@ def test_no_pair_and_threshold_exceeds_delta_and_the_worst_comes_close(
 ) -> None:
     """The grid misses the best threshold by up to half a step, a second-order loss."""
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
-        computed = interval_delta(u, u * steps / 120, 1.0, epsilon)
+        computed = clamped_delta(u, u * steps / 120, 1.0, epsilon)
         reached = brute_force(u, steps, epsilon)
         assert reached <= computed + 1e-15
         bound_by_box = epsilon / (u * steps / 120) - u * steps / 240 >= u * (1 - steps / 120)
@@ -113,26 +113,26 @@ def test_the_worst_threshold_is_met_when_the_grid_holds_it() -> None:
     for epsilon in (0.2, 0.9, 2.0):
         x = np.linspace(-u, u - change, 400_001)
         gain = ndtr(-x) - math.exp(epsilon) * ndtr(-x - change)
-        computed = interval_delta(u, change, 1.0, epsilon)
+        computed = clamped_delta(u, change, 1.0, epsilon)
         assert float(gain.max()) == pytest.approx(computed, rel=1e-6, abs=1e-13)
         assert float(gain.max()) <= computed + 1e-15
 
 
 def test_a_wide_box_leaves_the_plain_gaussian_and_a_narrow_one_gives_less() -> None:
     for epsilon in (0.6, 1.0, 3.0):
-        wide = interval_delta(1e6, 1.0, 1.0, epsilon)
+        wide = clamped_delta(1e6, 1.0, 1.0, epsilon)
         assert wide == pytest.approx(gaussian_delta(1.0, epsilon), rel=1e-12)
-        assert interval_delta(1.0, 1.0, 1.0, epsilon) < wide
+        assert clamped_delta(1.0, 1.0, 1.0, epsilon) < wide
 
 
 def test_delta_rises_with_width_and_change_and_falls_with_sigma_and_epsilon() -> None:
     base = (3.0, 1.0, 1.5, 0.4)
-    delta = interval_delta(*base)
+    delta = clamped_delta(*base)
     assert 0 < delta < 1
-    assert interval_delta(3.3, 1.0, 1.5, 0.4) >= delta
-    assert interval_delta(3.0, 1.1, 1.5, 0.4) > delta
-    assert interval_delta(3.0, 1.0, 1.6, 0.4) < delta
-    assert interval_delta(3.0, 1.0, 1.5, 0.5) < delta
+    assert clamped_delta(3.3, 1.0, 1.5, 0.4) >= delta
+    assert clamped_delta(3.0, 1.1, 1.5, 0.4) > delta
+    assert clamped_delta(3.0, 1.0, 1.6, 0.4) < delta
+    assert clamped_delta(3.0, 1.0, 1.5, 0.5) < delta
 
 
 @pytest.mark.parametrize(("width", "change"), [(1.0, 1.0), (2.0, 1.0), (100.0, 1.0), (5e-7, 1e-8)])
@@ -141,8 +141,8 @@ def test_delta_rises_with_width_and_change_and_falls_with_sigma_and_epsilon() ->
 def test_the_smallest_sigma_gives_the_guarantee_and_a_billionth_less_does_not(
     width: float, change: float, epsilon: float, delta: float
 ) -> None:
-    sigma = interval_sigma(width, change, epsilon, delta)
-    assert interval_delta(width, change, sigma, epsilon) <= delta
+    sigma = clamped_sigma(width, change, epsilon, delta)
+    assert clamped_delta(width, change, sigma, epsilon) <= delta
     with mp.workdps(DIGITS):
         assert true_delta(width, change, sigma, epsilon) <= delta
         less = true_delta(width, change, sigma * (1 - 1e-9), epsilon)
@@ -152,16 +152,16 @@ def test_the_smallest_sigma_gives_the_guarantee_and_a_billionth_less_does_not(
 @pytest.mark.parametrize("epsilon", [1e-30, 1e-9, 1e3, 1e20, 1e60])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.5])
 def test_extreme_requests_are_met_at_once(epsilon: float, delta: float) -> None:
-    sigma = interval_sigma(2.0, 1.0, epsilon, delta)
+    sigma = clamped_sigma(2.0, 1.0, epsilon, delta)
     assert 0 < sigma < math.inf
-    assert interval_delta(2.0, 1.0, sigma, epsilon) <= delta
-    assert interval_delta(2.0, 1.0, sigma * (1 - 1e-6), epsilon) > delta
+    assert clamped_delta(2.0, 1.0, sigma, epsilon) <= delta
+    assert clamped_delta(2.0, 1.0, sigma * (1 - 1e-6), epsilon) > delta
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e9, 1e40, 1e90])
 @pytest.mark.parametrize("sigma", [1e-60, 1e-9, 1.0, 1e9, 1e60])
 def test_delta_is_a_probability_everywhere(epsilon: float, sigma: float) -> None:
-    assert 0 <= interval_delta(2.0, 1.0, sigma, epsilon) <= 1
+    assert 0 <= clamped_delta(2.0, 1.0, sigma, epsilon) <= 1
 
 
 def total(widths: np.ndarray, changes: np.ndarray, sigmas: np.ndarray) -> mpf:
@@ -178,7 +178,7 @@ def test_no_allowed_change_of_a_box_exceeds_the_pure_epsilon(kind: Any, seed: in
     sigmas = 10 ** generator.uniform(-0.5, 1, size)
     caps = PerCoordinate(widths * generator.uniform(0.1, 1.1, size))
     reach = (kind(float(widths.max() * generator.uniform(0.1, 1))) & caps).within(widths)
-    epsilon = pure_epsilon(widths, reach, sigmas)
+    epsilon = clamped_epsilon(widths, reach, sigmas)
     vertices = list(itertools.product((0.0, 1.0), repeat=size))[1:]
     parts = [generator.random(size) for _ in range(20)] + [np.array(v) for v in vertices]
     for part in parts:
@@ -191,12 +191,12 @@ def test_no_allowed_change_of_a_box_exceeds_the_pure_epsilon(kind: Any, seed: in
 def test_bounds_per_coordinate_add_up_exactly_and_a_norm_never_costs_more() -> None:
     widths, sigmas = np.array([1.0, 4.0, 0.2]), np.array([1.0, 1.5, 3.0])
     caps = np.array([0.4, 4.0, 0.1])
-    most = pure_epsilon(widths, PerCoordinate(caps).within(widths), sigmas)
+    most = clamped_epsilon(widths, PerCoordinate(caps).within(widths), sigmas)
     exact = total(widths, caps, sigmas)
     assert exact <= most <= exact * (1 + 1e-13)
     for kind in (L1, L2):
         for radius in (0.01, 0.5, 3.0, 4.02):
-            joined = pure_epsilon(
+            joined = clamped_epsilon(
                 widths, (kind(radius) & PerCoordinate(caps)).within(widths), sigmas
             )
             assert joined <= most
@@ -206,6 +206,6 @@ def test_equal_coordinates_under_a_norm_are_bounded_exactly() -> None:
     """The tangent at the even change is the worst case itself, by symmetry and concavity."""
     widths, sigmas = np.full(4, 2.0), np.full(4, 1.3)
     for kind, fraction in ((L1, 4.0), (L2, 2.0)):
-        computed = pure_epsilon(widths, kind(1.2).within(widths), sigmas)
+        computed = clamped_epsilon(widths, kind(1.2).within(widths), sigmas)
         exact = total(widths, np.full(4, 1.2 / fraction), sigmas)
         assert exact <= computed <= exact * (1 + 1e-12)

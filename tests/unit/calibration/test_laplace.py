@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.calibration import laplace
-from inbounds.calibration.laplace import as_l1, losses, pure_loss, slopes, smallest_scale
+from inbounds.calibration.laplace import as_l1, laplace_loss, losses, slopes, smallest_scale
 from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity
 
@@ -92,7 +92,7 @@ def test_no_pair_and_output_on_a_dense_grid_exceeds_epsilon_and_the_worst_reache
         if abs(i - j) <= round(100 * fraction):
             worst = max(worst, float((log_density[i] - log_density[j]).max()))
     reach = L2(round(100 * fraction) / 100).within(np.ones(1))
-    epsilon = pure_loss(np.ones(1), reach, np.full(1, 1 / u)).epsilon
+    epsilon = laplace_loss(np.ones(1), reach, np.full(1, 1 / u)).epsilon
     assert worst <= epsilon + 1e-14
     assert worst == pytest.approx(epsilon, rel=1e-11, abs=1e-14)
 
@@ -102,7 +102,7 @@ def test_epsilon_is_never_below_the_loss_of_an_allowed_change_and_hardly_above(s
     widths, reach, shape = random_problem(seed)
     for factor in (1e-4, 0.1, 1.0, 1e6):
         scale = factor * shape * float(widths.max())
-        loss = pure_loss(widths, reach, scale)
+        loss = laplace_loss(widths, reach, scale)
         reached = total_loss(widths, allowed(reach, best_change(widths, reach, scale)), scale)
         assert reached <= loss.epsilon <= reached * (1 + 1e-12)
 
@@ -135,7 +135,7 @@ def best_change(widths: np.ndarray, reach: Reach, scale: np.ndarray) -> np.ndarr
 def test_no_random_or_extreme_change_loses_more_than_epsilon(seed: int) -> None:
     widths, reach, shape = random_problem(seed)
     scale = shape * float(np.median(widths))
-    epsilon = pure_loss(widths, reach, scale).epsilon
+    epsilon = laplace_loss(widths, reach, scale).epsilon
     generator = np.random.default_rng(seed)
     changes = [reach.caps * generator.uniform(0, 1, widths.size) ** 0.3 for _ in range(15)]
     vertices = itertools.islice(itertools.product((0.0, 1.0), repeat=widths.size), 1, 33)
@@ -149,7 +149,7 @@ def test_no_random_pair_of_points_and_output_exceeds_the_joint_epsilon(seed: int
     """From the densities of all coordinates; corners, where the ratio is largest, included."""
     widths, reach, shape = random_problem(seed)
     scale = shape * float(np.median(widths))
-    epsilon = pure_loss(widths, reach, scale).epsilon
+    epsilon = laplace_loss(widths, reach, scale).epsilon
     generator = np.random.default_rng(seed)
     worst = -math.inf
     for trial in range(300):
@@ -181,7 +181,7 @@ def test_equal_coordinates_share_an_l1_norm_at_any_width(u: float) -> None:
     """By concavity the worst change is the even one."""
     widths, scale = np.full(4, 1.0), np.full(4, 1 / u)
     for radius in (1e-30, 1e-3, 0.9, 1.0, 2.0, 3.9, 4 - 1e-9):
-        loss = pure_loss(widths, L1(radius).within(widths), scale)
+        loss = laplace_loss(widths, L1(radius).within(widths), scale)
         with mp.workdps(100):
             even = 4 * true_loss(1, mpf(radius) / 4, mpf(scale[0]))
         assert even <= loss.epsilon <= even * (1 + 1e-12)
@@ -191,7 +191,7 @@ def test_coordinates_of_very_different_sizes_can_be_joined() -> None:
     widths = np.array([1e-30, 1.0, 2.0])
     scale = np.array([1e-30, 1.0, 30.0])
     reach = L1(1.0).within(widths)
-    loss = pure_loss(widths, reach, scale)
+    loss = laplace_loss(widths, reach, scale)
     reached = total_loss(widths, allowed(reach, best_change(widths, reach, scale)), scale)
     assert reached <= loss.epsilon <= reached * (1 + 1e-12)
 
@@ -199,14 +199,14 @@ def test_coordinates_of_very_different_sizes_can_be_joined() -> None:
 def test_a_norm_that_nearly_holds_every_change_is_no_obstacle() -> None:
     for widths in (np.array([1.0, 2.0, 0.1, 0.3]), np.array([0.1, 0.2, 0.3])):
         for radius in (math.nextafter(float(widths.sum()), 0), float(widths.sum()) * (1 - 1e-12)):
-            loss = pure_loss(widths, L1(radius).within(widths), np.ones(widths.size))
+            loss = laplace_loss(widths, L1(radius).within(widths), np.ones(widths.size))
             assert loss.epsilon == pytest.approx(float(widths.sum()), rel=1e-11)
 
 
 def test_many_coordinates_do_not_add_up_rounding_errors() -> None:
     widths = np.random.default_rng(1).uniform(0.5, 3, 20_000)
     reach = L1(30.0).within(widths)
-    loss = pure_loss(widths, reach, np.ones(widths.size))
+    loss = laplace_loss(widths, reach, np.ones(widths.size))
     change = allowed(reach, loss.change)
     reached = float(losses(widths, change, np.ones(widths.size)).sum())
     assert reached <= loss.epsilon <= reached * (1 + 1e-10)
@@ -228,7 +228,7 @@ def test_the_l1_reading_of_an_l2_norm_covers_every_change_in_it(seed: int) -> No
     generator = np.random.default_rng(seed)
     widths = 10 ** generator.uniform(-1, 1, 4)
     inner = (L2(float(widths.max()) / 2) & PerCoordinate(widths * 0.6)).within(widths)
-    epsilon = pure_loss(widths, as_l1(inner), np.ones(4)).epsilon
+    epsilon = laplace_loss(widths, as_l1(inner), np.ones(4)).epsilon
     for _ in range(30):
         change = inner.caps * generator.random(4)
         change *= min(1.0, inner.radius / float(np.linalg.norm(change)))
@@ -260,7 +260,7 @@ def test_delta_is_at_least_that_of_every_pair_and_close_to_the_worst(
 ) -> None:
     width, scale, change = 1.0, 1 / u, fraction
     pure = float(laplace.losses(np.array([1.0]), np.array([fraction]), np.array([scale]))[0])
-    bound = laplace.interval_delta(width, change, scale, part * pure)
+    bound = laplace.laplace_delta(width, change, scale, part * pure)
     places = (0.0, 0.01, 0.3, 1.0)
     pairs = [
         _pair_delta(width, change, scale, part * pure, place * (1 - fraction)) for place in places
@@ -275,5 +275,5 @@ def test_delta_is_at_least_that_of_every_pair_and_close_to_the_worst(
 
 def test_delta_is_nothing_from_the_pure_epsilon_on() -> None:
     pure = float(laplace.losses(np.array([1.0]), np.array([0.3]), np.array([0.2]))[0])
-    assert laplace.interval_delta(1.0, 0.3, 0.2, pure * (1 + 1e-9)) == 0
-    assert laplace.interval_delta(1.0, 0.3, 0.2, pure * (1 - 1e-6)) > 0
+    assert laplace.laplace_delta(1.0, 0.3, 0.2, pure * (1 + 1e-9)) == 0
+    assert laplace.laplace_delta(1.0, 0.3, 0.2, pure * (1 - 1e-6)) > 0

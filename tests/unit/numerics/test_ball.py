@@ -88,27 +88,6 @@ def test_the_slope_is_the_derivative_of_the_loss(setting: tuple[float, ...]) -> 
     assert float(enclosure.mid()) == pytest.approx(float(numerical), rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize("setting", SETTINGS[::7])
-def test_the_cdf_ball_holds_the_probability(setting: tuple[float, ...]) -> None:
-    width, _, sigma = setting
-    for offset, x_fraction, centre_fraction in itertools.product(
-        (0.0, -7.0), (0.0, 0.3, 1.0), (0, 0.6, 1)
-    ):
-        lower, upper = offset * width, (offset + 1) * width
-        x, centre = (
-            lower + fraction * (upper - lower) for fraction in (x_fraction, centre_fraction)
-        )
-        with mp.workdps(DIGITS):
-            root = mp.sqrt(2) * mpf(sigma)
-            low, middle, high = (
-                mp.erf((mpf(point) - mpf(centre)) / root) for point in (lower, x, upper)
-            )
-            exact = (middle - low) / (high - low)
-        enclosure = ball.cumulative(*balls(x, lower, upper, centre, sigma))
-        assert holds(enclosure, exact)
-        assert float(enclosure.rad()) < 1e-15
-
-
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if 0 < s[1] <= s[0]])
 def test_balls_and_doubles_agree(setting: tuple[float, ...]) -> None:
     width, change, sigma = setting

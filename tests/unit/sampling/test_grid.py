@@ -23,7 +23,7 @@ def grids(draw: st.DrawFn) -> Grid:
     parts = draw(st.none() | st.floats(1, 2.0**52) | st.integers(1, 10**6))
     step = None if parts is None else width / parts
     assume(step is None or (step > 0 and width / step <= 2**52))
-    return Grid.fit(lower, upper, step, sigma=draw(SIZES))
+    return Grid.fit(lower, upper, step, scale=draw(SIZES))
 
 
 def some_indices(grid: Grid) -> np.ndarray:

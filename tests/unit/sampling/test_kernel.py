@@ -19,8 +19,8 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import kernel
-from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.kernel import REFUSED, UNSURE, compiled_loops, write_even
+from inbounds.sampling.grid import REFUSED, Grid, even_points
+from inbounds.sampling.kernel import UNSURE, compiled_loops, write_even
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips

@@ -8,7 +8,8 @@ from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SeededEntropy
-from inbounds.sampling.kernel import REFUSED, UNSURE, compiled_loops
+from inbounds.sampling.grid import REFUSED
+from inbounds.sampling.kernel import UNSURE, compiled_loops
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.proposal import NARROW, choose
 from inbounds.sampling.strips import strips

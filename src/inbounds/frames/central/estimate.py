@@ -136,7 +136,7 @@ class Released:
         return self._intervals[parts]
 
 
-def ratio(top: Estimate, fraction: Estimate) -> Estimate:
+def mean_of(top: Estimate, fraction: Estimate) -> Estimate:
     """Return the estimate of a mean in [-1/2, 1/2]: a sum divided by a number of rows.
 
     Parameters
@@ -147,7 +147,7 @@ def ratio(top: Estimate, fraction: Estimate) -> Estimate:
     Examples
     --------
     >>> one, half = (Estimate(*(np.full(1, a) for a in (b, 0.01, b, b))) for b in (0.5, 0.25))
-    >>> ratio(half, one).value
+    >>> mean_of(half, one).value
     array([0.5])
     """
     value = _divided(top.value, fraction.value)
@@ -171,7 +171,7 @@ def variance_of(first: Estimate, second: Estimate, fraction: Estimate) -> Estima
     >>> variance_of(none, none, one).value
     array([0.125])
     """
-    t, s = ratio(first, fraction), ratio(second, fraction)
+    t, s = mean_of(first, fraction), mean_of(second, fraction)
     nearest = np.where((t.lower <= 0) & (t.upper >= 0), 0.0, np.minimum(t.lower**2, t.upper**2))
     farthest = np.maximum(t.lower**2, t.upper**2)
     parts = [second.error / 4, 2 * t.value * first.error]

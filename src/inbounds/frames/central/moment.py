@@ -13,19 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.sensitivity import L1, L2, PerCoordinate, Sensitivity
+from inbounds.unit import Adjacency
 
 if TYPE_CHECKING:
     from inbounds.frames.central.fixed_point import IntegerColumns
     from inbounds.frames.central.statistic import Statistic
-
-Adjacency = Literal["replace", "add-remove"]
 
 _FINEST = 2**40  # grid steps between two bounds
 _ROUNDING = 2.0**-50  # absolute, per coordinate: outputs are doubles of exact fractions

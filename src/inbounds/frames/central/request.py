@@ -14,9 +14,9 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import Table, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.estimate import NUMBERS
-from inbounds.frames.central.moment import Adjacency
 from inbounds.frames.central.statistic import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain_value
+from inbounds.unit import Adjacency, check_adjacency
 
 NAMES = ("statistic", "column", *LABELS)
 """Columns of a summary that say what a row describes; labels that no row has are left out."""
@@ -115,12 +115,12 @@ def check_request(
     names, keys = _check_groups(by, groups)
     if not (person is None or isinstance(person, str)):
         raise ArgumentTypeError.must_be("id", "the name of a column", got=quoted(person))
-    neighbours = _check.one_of(("replace", "add-remove"), adjacency=adjacency)
+    neighbours = check_adjacency(adjacency=adjacency)
     request = Request(
         statistics=_check_statistics(statistics),
         by=names,
         groups=keys,
-        adjacency=cast("Adjacency", neighbours),
+        adjacency=neighbours,
         rows=_check.positive_integer(rows=rows),
         person=person,
         size=None if size is None else _check.positive_integer(size=size),

@@ -20,7 +20,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
-from inbounds.frames.central.estimate import Estimate, Released, ratio, variance_of
+from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
 from inbounds.frames.central.moment import (
     BinCounts,
     FirstMoment,
@@ -130,7 +130,7 @@ class _Mean(Statistic):
     def estimate(self, released: Released) -> list[Estimate]:
         fraction, place = released.sums(*self.moments(counted=True))
         middle, width = self.lower / 2 + self.upper / 2, self.upper - self.lower
-        return [ratio(place, fraction).scaled(width, middle).clipped(self.lower, self.upper)]
+        return [mean_of(place, fraction).scaled(width, middle).clipped(self.lower, self.upper)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,7 +16,7 @@ from inbounds.frames.binding import Table
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.estimate import NUMBERS, Released
-from inbounds.frames.central.moment import Adjacency, Moment, box, moments, sensitivities
+from inbounds.frames.central.moment import Moment, box, moments, sensitivities
 from inbounds.frames.central.request import (
     NAMES,
     Opened,
@@ -28,7 +28,7 @@ from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-from inbounds.unit import Unit
+from inbounds.unit import Adjacency, Unit
 
 with optional():
     import narwhals as nw

@@ -161,7 +161,7 @@ class Column:
         """The possible outputs if the box has a step; otherwise 2²² points of the box."""
         box = self.mechanism.domain
         width = float(box.widths[0])
-        return Grid.fit(float(box.lower), float(box.upper), box.steps[0], sigma=width)
+        return Grid.fit(float(box.lower), float(box.upper), box.steps[0], scale=width)
 
 
 def bare_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -180,7 +180,7 @@ def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
 
     Examples
     --------
-    >>> sorted(set(draw_uniform(Grid.fit(0.0, 3.0, 1.0, sigma=1.0), 200).tolist()))
+    >>> sorted(set(draw_uniform(Grid.fit(0.0, 3.0, 1.0, scale=1.0), 200).tolist()))
     [0.0, 1.0, 2.0, 3.0]
     """
     unused = np.uint64(64 - grid.intervals.bit_length())

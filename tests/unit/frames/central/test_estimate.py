@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from inbounds.frames.central.estimate import Estimate, Released, ratio, variance_of
+from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
 from inbounds.frames.central.moment import box, moments
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -83,17 +83,17 @@ def test_a_negative_factor_turns_the_interval_around() -> None:
 
 
 def test_a_mean_of_nobody_is_somewhere_in_its_range_with_the_whole_range_for_an_interval() -> None:
-    estimate = ratio(around(0.0, 0.1, 0.2), around(0.0, 0.1, 0.0))
+    estimate = mean_of(around(0.0, 0.1, 0.2), around(0.0, 0.1, 0.0))
     assert np.isfinite([estimate.value, estimate.error]).all()
     assert (estimate.lower[0], estimate.upper[0]) == (-0.5, 0.5)
 
 
 def test_a_ratio_covers_all_corners() -> None:
-    estimate = ratio(around(-0.1, 0.0, 0.05), around(0.5, 0.0, 0.25))
+    estimate = mean_of(around(-0.1, 0.0, 0.05), around(0.5, 0.0, 0.25))
     assert estimate.value[0] == pytest.approx(-0.2)
     assert estimate.lower[0] == pytest.approx(-0.5)
     assert estimate.upper[0] == pytest.approx(-0.05 / 0.75)
-    wider = ratio(around(-0.1, 0.0, 0.05), around(0.5, 0.0, 0.4))
+    wider = mean_of(around(-0.1, 0.0, 0.05), around(0.5, 0.0, 0.4))
     assert wider.lower[0] == -0.5
 
 

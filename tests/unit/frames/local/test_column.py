@@ -154,7 +154,7 @@ def test_a_null_is_released_as_if_a_uniform_value_had_been_reported() -> None:
 @pytest.mark.parametrize("points", [1, 2, 4, 6, 255, 256])
 def test_uniform_points_are_equally_likely(points: int) -> None:
     """No false alarm: the seed is fixed. Leaving out the last point is detected."""
-    grid = Grid.fit(0.0, float(points), 1.0, sigma=1.0)
+    grid = Grid.fit(0.0, float(points), 1.0, scale=1.0)
     drawn = draw_uniform(grid, 50_000, SeededEntropy(1)).astype(int)
     counts = np.bincount(drawn, minlength=points + 1)
     assert counts.size == points + 1
@@ -165,7 +165,7 @@ def test_uniform_points_are_equally_likely(points: int) -> None:
 
 
 def test_uniform_points_reach_both_bounds_and_stay_between() -> None:
-    grid = Grid.fit(-0.1, 0.3, None, sigma=0.4)
+    grid = Grid.fit(-0.1, 0.3, None, scale=0.4)
     drawn = draw_uniform(grid, 10_000)
     assert drawn.size == 10_000
     assert -0.1 <= drawn.min() < -0.09
