@@ -30,7 +30,7 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.distribution import scalar_or_array
+from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL, posterior_mean

@@ -14,8 +14,8 @@ from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.distribution import scalar_or_array
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.recovery.mean import Readings
 from inbounds.recovery.overview import deconvolution_table
 from inbounds.recovery.stairs import Stairs
