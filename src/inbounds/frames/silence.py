@@ -85,8 +85,8 @@ def each_in_our_words(
     inbounds.errors.ArgumentError: x must be less.
     """
     iterator = iter(items)
-    while found := in_our_words(lambda: list(islice(iterator, 1)), explain, *kinds):
-        yield from found
+    while item := in_our_words(lambda: list(islice(iterator, 1)), explain, *kinds):
+        yield from item  # a list of one, as the item itself may be false
 
 
 @contextmanager

@@ -199,8 +199,21 @@ class BoundedGaussian(TruncatedMechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is within 1 % of the smallest such delta. It is never above the delta of
-        the Gaussian mechanism without truncation.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound, within 1 % of the smallest such delta on an interval. It is never above
+            the delta of the Gaussian mechanism without truncation.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
 
         Examples
         --------

@@ -166,7 +166,20 @@ class BoundedLaplace(TruncatedMechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is within about 1 % of the smallest such delta.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound, within about 1 % of the smallest such delta on an interval.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
 
         Examples
         --------

@@ -151,7 +151,21 @@ class ClampedLaplace(Mechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is at most the delta of the Laplace mechanism before clamping.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound. On an interval it is at most the delta of the Laplace mechanism before
+            clamping, 1 − e^((epsilon − p)/2), where p is the pure epsilon.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = response_delta(self.epsilon, epsilon)
