@@ -331,5 +331,5 @@ def test_groups_of_long_unsigned_numbers_are_told_in_every_engine(make: Any) -> 
 def test_groups_that_no_column_holds_are_refused_in_our_words() -> None:
     table = pa.table({"key": np.array([1], np.uint64)})
     for keys in ([1, 2**64], [-1, 2**63]):
-        with pytest.raises(ArgumentError, match=r"^groups must hold whole numbers that fit"):
+        with pytest.raises(ArgumentError, match=r"^groups must hold integers that fit"):
             summarize(table, count(), "key", keys, rho=1.0)
