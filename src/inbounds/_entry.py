@@ -171,15 +171,15 @@ class _Misfit:
 
     def _too_many(self) -> ArgumentTypeError:
         """Say which arguments take names, if the call has enough of them left."""
-        rest = [name for name in self.names if name not in (*self.places, *self.by_name)]
-        if len(self.extra) > len(rest):
+        unfilled = [name for name in self.names if name not in (*self.places, *self.by_name)]
+        if len(self.extra) > len(unfilled):
             takes, count = ", ".join(self.names), len(self.args)
             return ArgumentTypeError(f"{self.label} takes {takes}, got {count} arguments.")
         given = dict.fromkeys((*self.by_name, *self.needed), "...")
-        given |= dict(zip(rest, map(_shown, self.extra), strict=False))
+        given |= dict(zip(unfilled, map(_shown, self.extra), strict=False))
         keywords = [name for name in self.names if name in given and name not in self.places]
         call = ", ".join([*self.places, *(f"{name}={given[name]}" for name in keywords)])
-        named = _listed(rest[: len(self.extra)])
+        named = _listed(unfilled[: len(self.extra)])
         return ArgumentTypeError.must_be(named, f"given by name: {self.label}({call})")
 
     def _missing(self, hints: dict[str, str]) -> ArgumentTypeError:

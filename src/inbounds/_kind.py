@@ -166,7 +166,7 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def type_name(given: object) -> str:
+def type_name(data_type: object) -> str:
     """Return a data type's name without details, such as categories, which may be private.
 
     Examples
@@ -174,4 +174,4 @@ def type_name(given: object) -> str:
     >>> type_name("Enum(categories=['77'])")
     'Enum'
     """
-    return re.split(r"[^\w ]", str(given), maxsplit=1)[0].strip() or type(given).__name__
+    return re.split(r"[^\w ]", str(data_type), maxsplit=1)[0].strip() or type(data_type).__name__

@@ -237,8 +237,8 @@ class Table(Printed):
 
 
 def _row(row: tuple[str, ...], aligned: list[str]) -> str:
-    (first, style), *rest = zip(row, aligned, strict=True)
-    cells = "".join(_cell("td", text, style) for text, style in rest)
+    (first, style), *others = zip(row, aligned, strict=True)
+    cells = "".join(_cell("td", text, style) for text, style in others)
     return _cell("th", first, f"{style} {_BOLD}", "row") + cells
 
 

@@ -159,7 +159,7 @@ class ArgumentTypeError(_RefusalError, TypeError):
 
 
 class CertificateError(InBoundsError, ArithmeticError):
-    """A certificate does not prove what it claims."""
+    """A bound could not be proved: a certificate is wrong, or no sufficient scale was found."""
 
 
 class BudgetExceededError(InBoundsError, RuntimeError):

@@ -68,7 +68,7 @@ class Guarantee(Amount):
     False
     >>> Guarantee(delta=1e-6, rho=0.1)
     Traceback (most recent call last):
-    inbounds.errors.ArgumentError: delta must be 0 beside rho, got delta=1e-06.
+    inbounds.errors.ArgumentError: delta must be 0 if rho is given, got delta=1e-06.
     """
 
     _range: ClassVar[tuple[float, float]] = _CALIBRATED
@@ -93,7 +93,7 @@ class Guarantee(Amount):
 
 
 def check_kind(epsilon: object, delta: object, rho: object) -> None:
-    """Refuse epsilon and rho together, neither of them, and a delta beside rho.
+    """Refuse epsilon and rho together, neither of them, and a delta with rho.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def check_kind(epsilon: object, delta: object, rho: object) -> None:
     elif epsilon is not None and rho is not None:
         got, hint = "both", None
     elif rho is not None and delta:
-        raise _check.refusal("0 beside rho", delta=delta)
+        raise _check.refusal("0 if rho is given", delta=delta)
     else:
         return
     raise ArgumentTypeError.must_be("epsilon or rho", "given, but not both", got=got, hint=hint)

@@ -5,24 +5,23 @@ docs/proofs/unit.md proves what a loss implies for larger changes of the data.
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self, cast
+from dataclasses import dataclass, replace
+from typing import Self, cast
 
-from inbounds import _check, _json
-from inbounds._table import HasHtml, Table
+from inbounds import _check
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.group import group_delta, multiplied
 from inbounds.guarantee import check_delta, check_kind
-from inbounds.profile import LARGEST, Profile, pure_mu, pure_rho, response_delta, tabulated
+from inbounds.profile import LARGEST, pure_mu, pure_rho, response_delta, tabulated
+from inbounds.record import LossRecord
 from inbounds.unit import Unit, check_unit
 
 _UP = 1 + 2.0**-40  # covers rounding
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PrivacyLoss(HasHtml):
+class PrivacyLoss(LossRecord):
     """Upper bounds on the privacy loss of one release, all of which hold at once.
 
     Parameters
@@ -77,37 +76,25 @@ class PrivacyLoss(HasHtml):
     True
     """
 
-    epsilon: float
-    mu: float
-    rho: float
-    profile: Profile
-    unit: Unit | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "unit", check_unit(self.unit))
-        for name in ("epsilon", "mu", "rho"):
-            bound = _bound(name, getattr(self, name))
-            if not bound >= 0:
-                raise _check.refusal("zero or more", **{name: bound})
-            object.__setattr__(self, name, bound)
-        object.__setattr__(self, "profile", _points(self.profile))
-        epsilons = [epsilon for epsilon, _ in self.profile]
-        if not (
-            all(0 <= delta <= 1 for _, delta in self.profile)
-            and epsilons == sorted(set(epsilons))
-            and all(map(math.isfinite, epsilons))
-            and (not epsilons or epsilons[0] == 0)
-        ):
-            raise ArgumentError.must_be(
-                "profile",
-                "pairs (epsilon, delta) with epsilons that increase from 0 and deltas from 0 to 1",
-            )
-
     @classmethod
     def pure(cls, epsilon: float) -> Self:
         """Return the loss of a release of which only pure `epsilon` is known.
 
-        Delta, mu and rho are those of randomised response, which is the worst case.
+        Parameters
+        ----------
+        epsilon
+            A positive number.
+
+        Returns
+        -------
+        PrivacyLoss
+            With the mu, the rho and the delta(t) = (e^epsilon - e^t)/(1 + e^epsilon), for each t up
+            to `epsilon`, of randomised response, which is the worst case.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is not positive and finite.
         """
         epsilon = _cost(epsilon=epsilon)
         points = tabulated(lambda smaller: response_delta(epsilon, smaller), epsilon)
@@ -115,7 +102,24 @@ class PrivacyLoss(HasHtml):
 
     @classmethod
     def approximate(cls, epsilon: float, delta: float) -> Self:
-        """Return the loss of a release of which only (`epsilon`, `delta`) is known."""
+        """Return the loss of a release of which only (`epsilon`, `delta`) is known.
+
+        Parameters
+        ----------
+        epsilon, delta
+            The guarantee. If `delta` is 0, this is `pure`.
+
+        Returns
+        -------
+        PrivacyLoss
+            With the worst delta at each epsilon t, delta + (1 - delta) r(t), where r is the delta
+            of randomised response (see `pure`). No finite pure epsilon, mu or rho follows.
+
+        Raises
+        ------
+        ArgumentError
+            If a number is negative or not finite, `delta` is 1 or more, or both are 0.
+        """
         epsilon, delta = _check.charge(epsilon=epsilon), check_delta(_check.charge(delta=delta))
         if delta == 0:
             return cls.pure(epsilon)
@@ -128,19 +132,68 @@ class PrivacyLoss(HasHtml):
 
     @classmethod
     def concentrated(cls, rho: float) -> Self:
-        """Return the loss of a release of which only `rho` is known."""
+        """Return the loss of a release of which only `rho` is known.
+
+        Parameters
+        ----------
+        rho
+            A positive number.
+
+        Returns
+        -------
+        PrivacyLoss
+            With `rho` alone: infinite epsilon and mu, and no profile.
+
+        Raises
+        ------
+        ArgumentError
+            If `rho` is not positive and finite.
+        """
         return cls(math.inf, math.inf, _cost(rho=rho), ())
 
     @classmethod
     def stated(cls, epsilon: float | None, delta: float | None, rho: float | None) -> Self:
-        """Return the loss of a release of which only epsilon, (epsilon, delta) or rho is known."""
+        """Return the loss of a release of which only epsilon, (epsilon, delta) or rho is known.
+
+        Parameters
+        ----------
+        epsilon, delta, rho
+            The guarantee; None stands for what is not stated.
+
+        Returns
+        -------
+        PrivacyLoss
+            That of `pure`, `approximate` or `concentrated`.
+
+        Raises
+        ------
+        ArgumentError
+            If a number is out of range, or `delta` is not 0 although `rho` is given.
+        ArgumentTypeError
+            If both `epsilon` and `rho` are given, or neither.
+        """
         check_kind(epsilon, delta, rho)
         if rho is not None:
             return cls.concentrated(rho)
         return cls.approximate(cast("float", epsilon), 0.0 if delta is None else delta)
 
     def about(self, unit: Unit | None) -> Self:
-        """Return the loss with its unit stated; None leaves the loss as it is.
+        """Return the loss with its unit stated.
+
+        Parameters
+        ----------
+        unit
+            The change of the data that the bounds are about; None leaves the loss as it is.
+
+        Returns
+        -------
+        PrivacyLoss
+            With the same bounds.
+
+        Raises
+        ------
+        ArgumentError
+            If the loss already states another unit. `converted` changes it.
 
         Examples
         --------
@@ -159,6 +212,22 @@ class PrivacyLoss(HasHtml):
 
     def for_group(self, count: int) -> Self:
         """Return the loss for a change that consists of up to `count` changes of the unit.
+
+        Parameters
+        ----------
+        count
+            A positive integer k.
+
+        Returns
+        -------
+        PrivacyLoss
+            With k·epsilon, k·mu, k²·rho, and delta·(1 + e^t + ... + e^((k-1)t)) at k·t for each
+            pair (t, delta) of the profile (docs/proofs/unit.md, item 1).
+
+        Raises
+        ------
+        ArgumentError
+            If `count` is not a positive integer.
 
         Examples
         --------
@@ -215,85 +284,7 @@ class PrivacyLoss(HasHtml):
         alone = replace(self, unit=None)
         return replace(alone.for_group(self.unit.steps_to(wanted)), unit=wanted)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Copy through the constructor, which checks what comes from a pickle."""
-        return type(self), (self.epsilon, self.mu, self.rho, self.profile, self.unit)
-
-    def to_json(self) -> str:
-        """Return the loss as JSON."""
-        fields = {key: _or_null(value) for key, value in asdict(self).items()}
-        if self.unit is None:
-            del fields["unit"]  # as in versions without units
-        return json.dumps(fields)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the loss that `to_json` wrote; every number is checked and must be a double."""
-        try:
-            read: dict[str, Any] = _json.read(text)
-            if set(read) - {field.name for field in fields(cls)}:
-                raise ValueError  # a misspelt unit must not go unnoticed
-            epsilon, mu, rho = (
-                math.inf if read[key] is None else _number(read[key])
-                for key in ("epsilon", "mu", "rho")
-            )
-            points = tuple((_number(x), _number(y)) for x, y in read["profile"])
-            unit = Unit.from_fields(read["unit"]) if "unit" in read else None
-            return cls(epsilon, mu, rho, points, unit)
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            raise ArgumentError.must_be("text", "a privacy loss written by to_json") from None
-
-    def _table(self) -> Table:
-        facts = [
-            (label, f"{number:.6g}")
-            for label, number in (
-                ("pure ε", self.epsilon),
-                ("μ (GDP)", self.mu),
-                ("ρ (zCDP)", self.rho),
-            )
-        ]
-        points = f"{len(self.profile)} points"
-        if self.profile:
-            (_, first), (last, delta) = self.profile[0], self.profile[-1]
-            points += f": δ from {first:.6g} at ε = 0 to {delta:.6g} at ε = {last:.6g}"
-        unit = [] if self.unit is None else [("unit", str(self.unit))]
-        return Table.of_facts("Privacy loss", [*facts, ("profile", points), *unit])
-
-    def __repr__(self) -> str:
-        numbers = ", ".join(f"{key}={getattr(self, key)!r}" for key in ("epsilon", "mu", "rho"))
-        unit = "" if self.unit is None else f", unit={self.unit!r}"
-        return f"PrivacyLoss({numbers}{unit})"
-
 
 def _cost(**labelled: object) -> float:
     """Return a cost above zero, rounded up."""
     return _check.positive(**{name: _check.charge(**{name: labelled[name]}) for name in labelled})
-
-
-def _bound(name: str, number: object) -> float:
-    """Return an upper bound as a Python float, rounded up; infinity means no bound."""
-    if type(number) is float:
-        return number
-    if isinstance(number, float) and math.isinf(number):
-        return float(number)
-    return _check.charge(**{name: number})
-
-
-def _points(pairs: object) -> Profile:
-    """Return a profile of Python floats, rounded up: delta decreases with epsilon."""
-    try:
-        points = [(epsilon, delta) for epsilon, delta in pairs]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        raise ArgumentTypeError.must_be("profile", "pairs of an epsilon and a delta") from None
-    return tuple((_bound("epsilon", epsilon), _bound("delta", delta)) for epsilon, delta in points)
-
-
-def _or_null(value: Any) -> Any:
-    """Return a value for JSON, which has no infinity."""
-    return None if value == math.inf else value
-
-
-def _number(value: object) -> float:
-    if type(value) not in (int, float):
-        raise TypeError
-    return float(value)  # type: ignore[arg-type]

@@ -160,7 +160,14 @@ class L1(_Part):
     Parameters
     ----------
     bound
-        A positive number, as for `L2`, which also names the errors.
+        A positive number; one that a double cannot represent exactly is rounded up.
+
+    Raises
+    ------
+    ArgumentError
+        If `bound` is not positive and finite.
+    ArgumentTypeError
+        If `bound` is not a number.
 
     See Also
     --------
@@ -190,7 +197,14 @@ class LInf(_Part):
     Parameters
     ----------
     bound
-        A positive number, as for `L2`, which also names the errors.
+        A positive number; one that a double cannot represent exactly is rounded up.
+
+    Raises
+    ------
+    ArgumentError
+        If `bound` is not positive and finite.
+    ArgumentTypeError
+        If `bound` is not a number.
 
     See Also
     --------
@@ -215,7 +229,14 @@ class PerCoordinate(_Part):
     Parameters
     ----------
     bound
-        One positive number per coordinate, or one for all of them; `L2` names the errors.
+        One positive number per coordinate, or one for all of them, rounded up as in `L2`.
+
+    Raises
+    ------
+    ArgumentError
+        If `bound` is not positive and finite.
+    ArgumentTypeError
+        If `bound` is not a number or a sequence of numbers.
 
     See Also
     --------

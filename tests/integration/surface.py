@@ -109,7 +109,7 @@ def compare_as_a_figure() -> None:
 
 @use()
 def regimes() -> None:
-    found = ib.regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])
+    found = ib.regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])
     assert isinstance(found, ib.Regimes)
 
 

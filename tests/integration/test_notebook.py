@@ -46,7 +46,7 @@ TABLES = {
     "composition": "ib.compose([(m, 100)])",
     "audit": "checked",
     "deconvolution": "behind",
-    "regimes": "regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1, 1.0])",
+    "regimes": "regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1, 1.0])",
     "table 1": "table1_table(table1())",
     "query": f"Query('{SCRIPT}', secret, box, 1000)",
     "ledger": "ledger",

@@ -145,7 +145,7 @@ def test_guarantees_that_protect_and_work_done_for_the_caller_give_no_warning() 
         warnings.simplefilter("error")
         for kind in KINDS:
             kind.calibrated(BOX, 1, epsilon=20, delta=0.0 if kind in LAPLACE else 0.0099)
-        regimes(delta=0.5, shares=[0.1], epsilons=[50.0])
+        regimes(delta=0.5, fractions=[0.1], epsilons=[50.0])
 
 
 def test_a_refused_call_gives_no_warning() -> None:

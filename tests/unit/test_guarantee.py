@@ -40,7 +40,7 @@ def test_what_is_missing_or_no_number_is_an_error_of_type(
 @pytest.mark.parametrize(
     ("given", "argument", "requirement"),
     [
-        ({"rho": 1, "delta": 0.1}, "delta", "0 beside rho"),
+        ({"rho": 1, "delta": 0.1}, "delta", "0 if rho is given"),
         ({"epsilon": 1, "delta": 1}, "delta", "below 1"),
         ({"epsilon": 1, "delta": -0.1}, "delta", "zero or more"),
         ({"epsilon": 1, "delta": math.nan}, "delta", "finite"),

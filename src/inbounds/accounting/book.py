@@ -80,7 +80,7 @@ class Book:
         budget = opened_with(account.opening)
         units = {self._costs[key].loss.unit for key in account.counts} | {budget.unit}
         if len(units - {None}) > 1:
-            raise tampered(account.opening.dataset, "its charges speak of different units")
+            raise tampered(account.opening.dataset, "its charges refer to different units")
         return replace(budget, unit=next(iter(units - {None}), None))
 
     def spent(self, account: Account) -> Costs:

@@ -1,6 +1,6 @@
 """The budget of a dataset, and whether it has room for one more release.
 
-Releases, and even their costs, are chosen one after the other in the light of earlier outputs. A
+Releases, and even their costs, are chosen one after the other, after seeing earlier outputs. A
 budget with a delta is therefore a filter that is valid under these choices. It admits releases
 while their epsilons add up to at most epsilon, or their rhos to a rho that gives (epsilon, delta);
 and it admits a first release whose own profile gives (epsilon, delta).
@@ -139,8 +139,8 @@ class Budget(Guarantee):
         """
         if self.rho is not None:
             return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
-        rest = exact(self.pair[0]) - self.spent(spent)
-        return Amount(epsilon=_below(rest), delta=self.delta)
+        remaining = exact(self.pair[0]) - self.spent(spent)
+        return Amount(epsilon=_below(remaining), delta=self.delta)
 
     def spent(self, spent: Spent) -> Fraction | float:
         """Return the rho of all charges together, or their epsilon at the budget's delta."""
@@ -182,9 +182,9 @@ def _pure(epsilon: float) -> Cost:
     return Cost.of(PrivacyLoss.pure(epsilon))
 
 
-def _below(rest: Fraction | float) -> float:
-    """Return the largest double whose decimal is at most `rest`, or zero."""
-    if rest <= 0:
+def _below(remaining: Fraction | float) -> float:
+    """Return the largest double whose decimal is at most `remaining`, or zero."""
+    if remaining <= 0:
         return 0.0
-    number = as_float(rest)
-    return number if exact(number) <= rest else math.nextafter(number, 0.0)
+    number = as_float(remaining)
+    return number if exact(number) <= remaining else math.nextafter(number, 0.0)

@@ -1,14 +1,8 @@
 """What several releases on the same data cost together, by every bound we know.
 
-    basic         the sum of the pure epsilons
-    optimal pure  the best bound that pure epsilons alone allow (Kairouz, Oh and Viswanath)
-    zCDP          the sum of the rhos, at the best Rényi order
-    GDP           the root of the sum of squares of mu, as Gaussians compose to a Gaussian
-    PLD           privacy loss distributions of the exact profiles, convolved by dp-accounting
-
-Each is valid by itself, so the smallest is reported. Queries may be chosen in the light of earlier
+Each is valid by itself, so the smallest is reported. Queries may be chosen after seeing earlier
 outputs, but every loss must be planned beforehand, or be at most the one planned. All losses must
-speak of the same change of the data, their unit.
+refer to the same change of the data, their unit.
 
 Proof: docs/proofs/composition.md.
 """
@@ -19,24 +13,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from inbounds import _check
 from inbounds._table import Printed, Table
-from inbounds.accounting import pld
-from inbounds.accounting.priced import Release, is_immutable, loss_of
-from inbounds.calibration.approximate import gaussian_delta, rho_delta
-from inbounds.errors import ArgumentTypeError, CertificateError
+from inbounds.accounting.bound import Bound, Curve, all_curves, best_curves, epsilon_at
+from inbounds.accounting.priced import Release, counted_losses
 from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
-from inbounds.numerics.search import smallest_admissible
 from inbounds.unit import Unit, check_same, check_unit
 
-Curve = Callable[[float], float]
-Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
-_CLOSE = 1e-12  # relative: where the search for an epsilon stops
-_LARGEST = 2e9  # the search for an epsilon gives up here
-_MOST = 10**15  # releases of one kind
 _UP = 1 + 2.0**-45  # covers the rounding of sums
 _SHOWN = (1e-6, 1e-9)  # deltas at which the table shows epsilon
 
@@ -50,7 +35,7 @@ class Composition(Printed):
     losses
         Each distinct loss, and the number of releases that have it.
     unit
-        The change of the data that all losses speak of; None if no loss states it.
+        The change of the data that all losses refer to; None if no loss states it.
 
     See Also
     --------
@@ -61,7 +46,8 @@ class Composition(Printed):
     -----
     With losses εᵢ, ρᵢ, μᵢ and profiles δᵢ, all releases together satisfy each of these bounds:
 
-    * basic: ε = Σεᵢ and δ = 0; optimal pure: the best that the εᵢ alone imply;
+    * basic: ε = Σεᵢ and δ = 0;
+    * optimal pure: the best δ(ε) that the εᵢ alone allow (Kairouz, Oh and Viswanath);
     * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(αρ - ε)) with ρ = Σρᵢ, for every α > 1;
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
@@ -112,7 +98,17 @@ class Composition(Printed):
         return math.nextafter(most * root * _UP, math.inf)
 
     def delta(self, epsilon: float) -> float:
-        """Return the smallest known delta at `epsilon`, an upper bound.
+        """Return the smallest known delta at `epsilon`.
+
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            The smallest of `deltas`, an upper bound; 0 from the pure epsilon on.
 
         Raises
         ------
@@ -125,7 +121,17 @@ class Composition(Printed):
         return min(curve(epsilon) for curve in self._curves().values())
 
     def epsilon(self, delta: float) -> float:
-        """Return the smallest known epsilon at `delta`, an upper bound.
+        """Return the smallest known epsilon at `delta`.
+
+        Parameters
+        ----------
+        delta
+            A probability; 0 gives the pure epsilon.
+
+        Returns
+        -------
+        float
+            The smallest of `epsilons`, an upper bound; infinite if no bound gives one.
 
         Raises
         ------
@@ -134,56 +140,79 @@ class Composition(Printed):
         """
         delta = check_delta(delta)
         curves = self._curves() if delta and self.pure else {}
-        return min(
-            [self.pure, *(_epsilon_at(curve, delta, self.pure) for curve in curves.values())]
-        )
+        return min([self.pure, *(epsilon_at(curve, delta, self.pure) for curve in curves.values())])
 
     def best(self, delta: float) -> Bound:
-        """Return the name of the bound that gives the smallest epsilon at `delta`."""
+        """Return the name of the bound that gives the smallest epsilon at `delta`.
+
+        Parameters
+        ----------
+        delta
+            A probability.
+
+        Returns
+        -------
+        str
+            "basic", "optimal pure", "zCDP", "GDP" or "PLD".
+
+        Raises
+        ------
+        ArgumentError
+            If `delta` is negative, or 1 or more.
+        """
         epsilons = self.epsilons(delta)
         return min(epsilons, key=lambda bound: epsilons[bound])
 
     def deltas(self, epsilon: float) -> dict[Bound, float]:
-        """Return delta at `epsilon` by the name of the bound that gives it."""
+        """Return delta at `epsilon` by every bound.
+
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        dict
+            The delta of each bound that applies, under its name.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
+        """
         epsilon = _check.not_negative(epsilon=epsilon)
-        return {bound: curve(epsilon) for bound, curve in self._all_curves().items()}
+        return {bound: curve(epsilon) for bound, curve in self._curves(every=True).items()}
 
     def epsilons(self, delta: float) -> dict[Bound, float]:
-        """Return epsilon at `delta` by the name of the bound; infinite if a bound gives none."""
+        """Return epsilon at `delta` by every bound.
+
+        Parameters
+        ----------
+        delta
+            A probability; at 0, only "basic" applies.
+
+        Returns
+        -------
+        dict
+            The epsilon of each bound that applies, under its name; infinite if it gives none.
+
+        Raises
+        ------
+        ArgumentError
+            If `delta` is negative, or 1 or more.
+        """
         delta = check_delta(delta)
         epsilons: dict[Bound, float] = {"basic": self.pure}
-        curves = self._all_curves() if delta else {}
+        curves = self._curves(every=True) if delta else {}
         for bound, curve in curves.items():
             if bound not in epsilons:
-                epsilons[bound] = _epsilon_at(curve, delta, self.pure)
+                epsilons[bound] = epsilon_at(curve, delta, self.pure)
         return epsilons
 
-    def _all_curves(self) -> dict[Bound, Curve]:
-        """Return delta as a function of epsilon by every bound, even one that is never best."""
-        return self._curves() | self._optimal_pure()
-
-    def _optimal_pure(self) -> dict[Bound, Curve]:
-        """Return the bound by pure epsilons alone; profiles, where all are known, are as good."""
-        pure = [(loss.epsilon, n) for loss, n in self.losses if loss.epsilon]
-        if not pure or not math.isfinite(self.pure):
-            return {}
-        losses = tuple((PrivacyLoss.pure(epsilon), n) for epsilon, n in pure)
-        return {"optimal pure": lambda epsilon: pld.delta(losses, epsilon)}
-
-    def _curves(self) -> dict[Bound, Curve]:
-        pure, rho, mu = self.pure, self.rho, self.gdp
-        curves: dict[Bound, Curve] = {"basic": lambda epsilon: 0.0 if epsilon >= pure else 1.0}
-        if 0 < rho < math.inf:
-            curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
-        if 0 < mu < math.inf:
-            curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
-        if not self.losses:
-            return curves
-        if all(loss.profile for loss, _ in self.losses):
-            curves["PLD"] = lambda epsilon: pld.delta(self.losses, epsilon)
-        else:
-            curves |= self._optimal_pure()
-        return curves
+    def _curves(self, *, every: bool = False) -> dict[Bound, Curve]:
+        totals = (self.pure, self.rho, self.gdp)
+        return (all_curves if every else best_curves)(self.losses, *totals)
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
         try:
@@ -199,7 +228,7 @@ class Composition(Printed):
         facts += [] if self.unit is None else [("unit", str(self.unit))]
         quick = [c for bound, c in self._curves().items() if bound not in ("PLD", "optimal pure")]
         for delta in _SHOWN:
-            epsilons = (_epsilon_at(curve, delta, self.pure) for curve in quick)
+            epsilons = (epsilon_at(curve, delta, self.pure) for curve in quick)
             epsilon = min(epsilons) if self.pure else 0.0
             facts.append((f"ε at δ = {delta:g}, at most", f"{epsilon:.6g}"))
         return Table.of_facts("Composition", facts, "epsilon(delta) is the smallest known bound.")
@@ -223,7 +252,7 @@ def compose(
     releases
         Mechanisms or privacy losses. A pair ``(mechanism, count)`` stands for `count` releases.
     unit
-        The change of the data that the result speaks of. Losses that state another unit are
+        The change of the data that the result refers to. Losses that state another unit are
         converted to it, or refused if they cannot be (see `PrivacyLoss.converted`). By default, all
         units that are stated must be equal. A release that states none, such as a mechanism, is
         taken to have the unit of the others, so its sensitivity must have been stated for that.
@@ -256,27 +285,7 @@ def compose(
     >>> compose([a.loss(row), b.loss(ib.Unit("add-remove", "row"))], unit=row)
     Composition(releases=2, pure=1, rho=..., gdp=..., unit=Unit('replace', 'row'))
     """
-    counts: Counter[PrivacyLoss] = Counter()
-    if not isinstance(releases, Iterable):
-        raise ArgumentTypeError.must_be(
-            "releases",
-            "a list of mechanisms, or of pairs with a count",
-            got=type(releases).__name__,
-        )
-    # Keeping each release alive keeps its id from being used again.
-    known: dict[int, tuple[object, PrivacyLoss]] = {}
-    for entry in releases:
-        pair: tuple[Any, ...] = tuple(entry) if isinstance(entry, tuple) else (entry, 1)
-        if len(pair) != 2:
-            requirement = "mechanisms, or pairs of a mechanism and a count"
-            raise ArgumentTypeError.must_be("releases", requirement, got=f"{len(pair)} items")
-        release, count = pair
-        count = _check.whole(1, _MOST, count=count)
-        if id(release) not in known or not is_immutable(type(release)):
-            known[id(release)] = release, loss_of(release)
-        _, loss = known[id(release)]
-        counts[loss] += count
-    return _in_one_unit(counts, check_unit(unit))
+    return _in_one_unit(counted_losses(releases), check_unit(unit))
 
 
 def _in_one_unit(counts: Counter[PrivacyLoss], wanted: Unit | None) -> Composition:
@@ -290,17 +299,3 @@ def _in_one_unit(counts: Counter[PrivacyLoss], wanted: Unit | None) -> Compositi
     for loss, count in counts.items():
         converted[loss.converted(wanted) if loss.unit else loss.about(wanted)] += count
     return Composition(tuple(converted.items()), wanted)
-
-
-def _epsilon_at(curve: Curve, delta: float, start: float) -> float:
-    """Return about the smallest epsilon at which `curve` was found to be at most `delta`."""
-
-    def enough(epsilon: float) -> bool:
-        return curve(epsilon) <= delta
-
-    if enough(0.0):
-        return 0.0
-    try:
-        return smallest_admissible(enough, min(start, 1e3), tolerance=_CLOSE, most=_LARGEST)
-    except CertificateError:
-        return math.inf

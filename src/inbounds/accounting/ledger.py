@@ -58,7 +58,7 @@ class Ledger(LedgerReader):
 
     Notes
     -----
-    Releases may be chosen in the light of earlier outputs. A budget of ε or ρ admits a charge if
+    Releases may be chosen after seeing earlier outputs. A budget of ε or ρ admits a charge if
     the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or δ(ε) ≤ δ
     for Σρᵢ-zCDP, or it is the first charge and its own δ(ε) ≤ δ; but if the first charge stated a
     delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. The proof is in docs/proofs/composition.md.

@@ -27,12 +27,12 @@ def overview(book: Book) -> Table | None:
         rows = tuple(_row(book, name) for name in names[:_MOST])
     except Exception:  # no ledger yet, a server that cannot be reached, a history that was changed
         return None
-    rest = len(names) - len(rows)
+    omitted = len(names) - len(rows)
     return Table(
         f"Ledger {book.store.shown}",
         ("dataset", "unit", "budget", "left", "charges"),
         rows,
-        caption=f"and {rest:,} more" if rest else "",
+        caption=f"and {omitted:,} more" if omitted else "",
         numbers=(4,),
     )
 

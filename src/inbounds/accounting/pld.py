@@ -64,9 +64,9 @@ def composed(losses: Losses) -> distribution.PrivacyLossDistribution:
     step = _step([(_top(loss.profile), n) for loss, n in losses])
     parts = [_repeated(single(loss.profile, step), n) for loss, n in losses]
     while len(parts) > 1:  # in pairs, so that most convolutions are short
-        rest = parts[len(parts) & ~1 :]
+        unpaired = parts[len(parts) & ~1 :]
         pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [first.compose(second, _TRUNCATED) for first, second in pairs] + rest
+        parts = [first.compose(second, _TRUNCATED) for first, second in pairs] + unpaired
     return parts[0]
 
 
@@ -91,9 +91,9 @@ def _repeated(part: Any, times: int) -> Any:
         return part
     if times <= _TOGETHER:
         return part.self_compose(times, _TRUNCATED)
-    groups, rest = divmod(times, _TOGETHER)
+    groups, remainder = divmod(times, _TOGETHER)
     whole = _repeated(part.self_compose(_TOGETHER, _TRUNCATED), groups)
-    return whole.compose(_repeated(part, rest), _TRUNCATED) if rest else whole
+    return whole.compose(_repeated(part, remainder), _TRUNCATED) if remainder else whole
 
 
 def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from inbounds import _check
 from inbounds.domain import Box
 from inbounds.errors import ArgumentTypeError
 from inbounds.loss import PrivacyLoss
+
+_MOST = 10**15  # releases of one mechanism
 
 
 class HasLoss(Protocol):
@@ -82,3 +86,35 @@ def is_immutable(cls: type) -> bool:
     (True, False)
     """
     return cls.__module__.startswith("inbounds.")
+
+
+def counted_losses(releases: Iterable[Release | tuple[Release, int]]) -> Counter[PrivacyLoss]:
+    """Return each distinct loss of `releases`, and the number of releases that have it.
+
+    Examples
+    --------
+    >>> loss = PrivacyLoss.concentrated(0.5)
+    >>> counted_losses([loss, (loss, 2)])
+    Counter({PrivacyLoss(epsilon=inf, mu=inf, rho=0.5): 3})
+    """
+    counts: Counter[PrivacyLoss] = Counter()
+    if not isinstance(releases, Iterable):
+        raise ArgumentTypeError.must_be(
+            "releases",
+            "a list of mechanisms, or of pairs with a count",
+            got=type(releases).__name__,
+        )
+    # Keeping each release alive keeps its id from being used again.
+    known: dict[int, tuple[object, PrivacyLoss]] = {}
+    for entry in releases:
+        pair: tuple[Any, ...] = tuple(entry) if isinstance(entry, tuple) else (entry, 1)
+        if len(pair) != 2:
+            requirement = "mechanisms, or pairs of a mechanism and a count"
+            raise ArgumentTypeError.must_be("releases", requirement, got=f"{len(pair)} items")
+        release, count = pair
+        count = _check.whole(1, _MOST, count=count)
+        if id(release) not in known or not is_immutable(type(release)):
+            known[id(release)] = release, loss_of(release)
+        _, loss = known[id(release)]
+        counts[loss] += count
+    return counts

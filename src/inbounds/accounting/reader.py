@@ -99,11 +99,11 @@ class LedgerReader:
         counts: Counter[Cost] = Counter()
         for charge, cost in self._book.charges(dataset):
             counts[cost] += charge.count
-            this = [(cost, charge.count)]
+            charge_cost = [(cost, charge.count)]
             rows.append(
                 {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
                 | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
-                | {name: as_float(total(this, name)) for name in _AMOUNTS}
+                | {name: as_float(total(charge_cost, name)) for name in _AMOUNTS}
                 | {"cumulative": as_float(budget.spent(counts.items()))}
             )
         return rows

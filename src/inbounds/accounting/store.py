@@ -261,9 +261,9 @@ def _close(engines: dict[_Key, Engine]) -> None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
 
 
-def _lock(connection: Connection, what: str) -> None:
+def _lock(connection: Connection, subject: str) -> None:
     """Wait for an advisory lock, which needs no UPDATE privilege, unlike a lock on a row."""
-    key = int(digest("lock", what)[:15], 16)
+    key = int(digest("lock", subject)[:15], 16)
     connection.exec_driver_sql(
         "SET LOCAL synchronous_commit TO on; "
         f"SET LOCAL lock_timeout TO {round(1000 * _PATIENCE)}; "

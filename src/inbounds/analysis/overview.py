@@ -74,7 +74,7 @@ def advice(comparison: Comparison) -> str:
     >>> advice(ib.compare(ib.Box(0, 120), 1, epsilon=1.0))
     'Lowest error: ClampedLaplace (RMSE ...
     """
-    first, *rest = comparison.contenders
+    first, *others = comparison.contenders
     least = first.error.rmse
     kind = (
         "on average"
@@ -82,15 +82,15 @@ def advice(comparison: Comparison) -> str:
         else f"of the mean of {comparison.people:,} people"
     )
     text = f"Lowest error: {first.name} (RMSE {_shown(least)} {kind}"
-    if rest:
-        gain = 100 * (1 - times_least(least, rest[0].error.rmse) ** 2)
-        text += f"; {gain:.1f} % less squared error than {rest[0].name}"
+    if others:
+        gain = 100 * (1 - times_least(least, others[0].error.rmse) ** 2)
+        text += f"; {gain:.1f} % less squared error than {others[0].name}"
     text += ")."
     if not comparison.beats_the_middle:
         text += (
             f" No mechanism beats always publishing the {MIDDLE}, which has RMSE "
             f"{_shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
-            "output says next to nothing."
+            "output carries almost no information."
         )
     if first.error.bound_mass > 0.05:
         inside = next(c for c in comparison.contenders if c.error.bound_mass == 0)
@@ -115,17 +115,17 @@ def regimes_table(regimes: Regimes) -> Table:
     Examples
     --------
     >>> from inbounds.analysis.regimes import regimes
-    >>> regimes_table(regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])).rows
+    >>> regimes_table(regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])).rows
     (('0.1', 'CL', 'BL'),)
     """
     rows = zip(regimes.epsilons, regimes.best.tolist(), strict=True)
     return Table(
         f"Lowest average RMSE at δ = {regimes.delta:g}, dimension {regimes.dimension}",
-        ("ε", *(f"{float(f'{100 * part:.2g}'):g}" for part in regimes.shares)),
+        ("ε", *(f"{float(f'{100 * part:.2g}'):g}" for part in regimes.fractions)),
         tuple((f"{epsilon:.3g}", *map(_initials, names)) for epsilon, names in rows),
         caption="Columns: sensitivity in percent of the width. "
         "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
-        numbers=tuple(range(regimes.shares.size + 1)),
+        numbers=tuple(range(regimes.fractions.size + 1)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace")
-SHARES: Floats = _check.frozen(np.logspace(-3, 0, 16))
+FRACTIONS: Floats = _check.frozen(np.logspace(-3, 0, 16))
 EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
 
 _MOST_COORDINATES = 10**5
@@ -39,7 +40,7 @@ class Regimes(Printed):
     ----------
     delta, dimension
         The guarantee's delta, and m of the box [0, 1]^m.
-    shares, epsilons
+    fractions, epsilons
         The grid: l2 sensitivity as a fraction of the width of one coordinate, and epsilon.
     names
         The mechanisms.
@@ -50,14 +51,33 @@ class Regimes(Printed):
     See Also
     --------
     regimes : Makes the map.
+
+    Notes
+    -----
+    The entry of `rmse` for a mechanism with output Y(x) is the root of the mean of
+    Σᵢ E[(Yᵢ(x) − xᵢ)²]/m over values x spread evenly over [0, 1]^m.
+
+    Examples
+    --------
+    >>> result = regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])
+    >>> result
+    Regimes(delta=0, dimension=1, 1×2 cells)
+    >>> result.rmse.shape, bool((result.margin > 0).all())
+    ((4, 1, 2), True)
     """
 
     delta: float
     dimension: int
-    shares: Floats
+    fractions: Floats
     epsilons: Floats
     names: tuple[str, ...]
     rmse: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """The old name of `fractions`."""
+        _warn_of_old_name("shares", "fractions")
+        return self.fractions
 
     @property
     def best(self) -> NDArray[Any]:
@@ -87,7 +107,7 @@ class Regimes(Printed):
         return regimes_table(self)
 
     def __repr__(self) -> str:
-        rows, columns = self.epsilons.size, self.shares.size
+        rows, columns = self.epsilons.size, self.fractions.size
         return f"Regimes(delta={self.delta:g}, dimension={self.dimension}, {rows}×{columns} cells)"
 
 
@@ -95,9 +115,10 @@ def regimes(
     *,
     delta: float,
     dimension: int = 1,
-    shares: Iterable[float] = SHARES,
+    fractions: Iterable[float] = FRACTIONS,
     epsilons: Iterable[float] = EPSILONS,
     progress: bool = False,
+    shares: Iterable[float] | None = None,
 ) -> Regimes:
     """Compare the mechanisms on [0, 1]^m for every sensitivity and every epsilon.
 
@@ -107,12 +128,14 @@ def regimes(
         The guarantee's delta. At zero, clamped Gaussian noise is compared only for one coordinate.
     dimension
         Number m of coordinates released together.
-    shares
+    fractions
         l2 sensitivities as fractions of the width of one coordinate, rising.
     epsilons
         The epsilons of the guarantees, rising.
     progress
         Whether to show a progress bar; needs rich.
+    shares
+        The old name of `fractions`; deprecated.
 
     Returns
     -------
@@ -129,14 +152,17 @@ def regimes(
 
     Examples
     --------
-    >>> result = regimes(delta=0.0, shares=[0.01, 1.0], epsilons=[0.1])
+    >>> result = regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])
     >>> result.best.tolist()  # a small change of the range, and any change
     [['ClampedLaplace', 'BoundedLaplace']]
     """
+    if shares is not None:
+        _warn_of_old_name("shares", "fractions")
+        fractions = shares
     delta = check_delta(delta)
     dimension = _check.whole(1, _MOST_COORDINATES, dimension=dimension)
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
-    x, y = _grid("shares", shares), _grid("epsilons", epsilons)
+    x, y = _grid("fractions", fractions), _grid("epsilons", epsilons)
     rmse = np.full((len(NAMES), y.size, x.size), np.inf)
     cells = list(np.ndindex(y.size, x.size))
     for row, column in tracked(cells, "Regimes", progress=progress):
@@ -146,9 +172,21 @@ def regimes(
     return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
 
 
+def __getattr__(name: str) -> Floats:
+    """Return `FRACTIONS` under its old name."""
+    if name != "SHARES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _warn_of_old_name("SHARES", "FRACTIONS")
+    return FRACTIONS
+
+
+def _warn_of_old_name(old: str, new: str) -> None:
+    warnings.warn(f"{old} is now called {new}.", DeprecationWarning, stacklevel=3)
+
+
 def _grid(name: str, numbers: Iterable[float]) -> Floats:
     points = np.atleast_1d(_check.positive_vector(**{name: numbers}))
-    if name == "shares" and points.max() > 1:
+    if name == "fractions" and points.max() > 1:
         raise ArgumentError.must_be(name, "fractions of the range, at most 1")
     if (np.diff(points) <= 0).any():
         raise ArgumentError.must(name, "rise from each point to the next")

@@ -77,6 +77,21 @@ class Audit(Printed):
     See Also
     --------
     audit : Makes an audit.
+
+    Notes
+    -----
+    For N = `trials`, counts (K, L) and α = 1 − `confidence`, let p be the probability at which K or
+    more of N outputs are in the event with probability α/2, and q the one at which L or fewer are.
+    Then `epsilon_lower` = max(0, ln((p − δ)/q)) (docs/proofs/audit.md, item 1).
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> result = audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
+    >>> result
+    Audit(passed, epsilon_lower=..., claimed_epsilon=1, delta=0, confidence=0.999)
+    >>> result.passed, 0 < result.epsilon_lower <= 1
+    (True, True)
     """
 
     mechanism: str

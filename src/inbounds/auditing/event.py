@@ -122,11 +122,11 @@ def _fisher(first: Floats, second: Floats) -> Weights | None:
     """Return the inverse covariance times the difference of means, None if it is not finite."""
     with np.errstate(all="ignore"):
         shift = first.mean(axis=0) - second.mean(axis=0)
-        rest = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
-        spread = rest.std(axis=0)
+        deviations = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
+        spread = deviations.std(axis=0)
         spread = np.where(spread > 0, spread, np.abs(shift) + (shift == 0))
-        scaled = rest / spread
-        covariance = scaled.T @ scaled / len(rest) + _RIDGE * np.eye(shift.size)
+        scaled = deviations / spread
+        covariance = scaled.T @ scaled / len(deviations) + _RIDGE * np.eye(shift.size)
         if not (np.isfinite(covariance).all() and np.isfinite(shift).all() and shift.any()):
             return None
         weights = np.linalg.solve(covariance, shift / spread) / spread

@@ -115,7 +115,9 @@ def audit(
     try:
         _report(result, json=json, plot=plot)
     except SystemExit:  # of a timer that foreign code has set
-        raise InputError("the audit was ended from outside. Nothing was found out.") from None
+        raise InputError(
+            "the audit was interrupted by the audited code and gives no verdict."
+        ) from None
 
 
 def load(name: str) -> Any:
@@ -160,14 +162,14 @@ def _explained(error: BaseException, function: str, *, loaded: bool) -> Exceptio
             return error
         return _failure(error, function)
     except BaseException:
-        return InputError(f"--function failed. Nothing was found out about {function}.")
+        return InputError(f"--function failed. The audit gives no verdict on {function}.")
 
 
 def _failure(error: BaseException, function: str) -> Exception:
     """Return our own error unchanged, and only the type and the place of a foreign one."""
     from inbounds.auditing.subject import OutputError  # noqa: PLC0415 - help must be quick
 
-    nothing = f"Nothing was found out about {function}."
+    nothing = f"The audit gives no verdict on {function}."
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [frame for frame in frames if not frame.filename.startswith(_OURS)]
     if isinstance(error, OutputError) and not foreign:

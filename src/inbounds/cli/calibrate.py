@@ -190,7 +190,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
     text += ", …" * (mechanism.domain.dimension > _SHOWN)
     baseline = f"RMSE {facts['middle_of_the_box_rmse']:.6g} if it is always published"
     if not facts["beats_the_middle"]:
-        baseline += ": lower than this mechanism's, at no cost of privacy"
+        baseline += ": lower than this mechanism's, at no privacy cost"
     rows = [
         ("asked for", f"{Amount(**facts['requested']):g}, sensitivity {facts['sensitivity']}"),
         (f"{mechanism.noise.scale_name} (scale)", _number(facts["scale"])),

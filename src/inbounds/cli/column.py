@@ -55,8 +55,8 @@ def read_column(text: str) -> ColumnOption:
     >>> read_column("a=b=-5:5").name
     'a=b'
     """
-    name, equals, rest = text.rpartition("=")
-    bounds, at, epsilon_text = rest.partition("@")
+    name, equals, setting = text.rpartition("=")
+    bounds, at, epsilon_text = setting.partition("@")
     try:
         numbers = [_json.typed(part) for part in bounds.split(":")]
         lower, upper = numbers[:2]
@@ -84,7 +84,7 @@ def divided_epsilon(own: list[float | None], epsilon: float | None) -> list[floa
             raise UsageError(
                 "--epsilon must be given, unless each --column has its own, as in @0.5."
             )
-        rest = 0.0
+        remaining = 0.0
     else:
         if stated > epsilon * (1 + _TOLERANCE) or (sharing and stated >= epsilon):
             raise UsageError(
@@ -92,8 +92,8 @@ def divided_epsilon(own: list[float | None], epsilon: float | None) -> list[floa
                 f"{'more than' if sharing else 'at least'} the sum of the columns' own epsilons, "
                 f"{stated:g}, got {epsilon:g}."
             )
-        rest = epsilon - stated
-    equal = rest if sharing <= 1 else rest / sharing
+        remaining = epsilon - stated
+    equal = remaining if sharing <= 1 else remaining / sharing
     return [equal * _rounding(own) if part is None else part for part in own]
 
 

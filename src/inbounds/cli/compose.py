@@ -168,7 +168,7 @@ def _check_together(fields: dict[str, str]) -> None:
     """Refuse keys without those that they need, and unknown names."""
     for key, needed in _NEEDED:
         if key in fields and needed not in fields:
-            raise typer.BadParameter(f"{key} needs {needed} beside it.", param_hint="--release")
+            raise typer.BadParameter(f"{key} needs {needed} as well.", param_hint="--release")
     for key, names in (("mechanism", arguments.MechanismName), ("norm", arguments.NormName)):
         if key in fields and fields[key] not in get_args(names):
             raise typer.BadParameter(f"there is no {key} {fields[key]!r}.", param_hint="--release")

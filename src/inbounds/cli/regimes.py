@@ -39,7 +39,8 @@ def regimes(
     if plot is not None:
         output.save(result.plot(), plot)
     if json:
-        names = ("delta", "dimension", "shares", "epsilons", "names", "rmse", "best", "margin")
-        output.show_json({name: getattr(result, name) for name in names})
+        names = ("delta", "dimension", "fractions", "epsilons", "names", "rmse", "best", "margin")
+        keys = {"fractions": "shares"}  # scripts read the old name
+        output.show_json({keys.get(name, name): getattr(result, name) for name in names})
     else:
         output.show(result)

@@ -29,7 +29,7 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.distribution import scalar_or_array
+from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
@@ -198,8 +198,21 @@ class BoundedGaussian(TruncatedMechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is within 1 % of the smallest such delta. It is never above the delta of
-        the Gaussian mechanism without truncation.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound, within 1 % of the smallest such delta on an interval. It is never above
+            the delta of the Gaussian mechanism without truncation.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
 
         Examples
         --------

@@ -120,7 +120,30 @@ class BoundedLaplace(TruncatedMechanism):
     ) -> BoundedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
 
-        Pure epsilon holds for every delta, so `delta` can be left out; it must be zero.
+        Parameters
+        ----------
+        domain
+            The box that contains values and outputs.
+        sensitivity
+            What one neighbour may change; a number is an l2 norm.
+        epsilon
+            The pure epsilon of one release.
+        delta
+            Zero, which is the default: Laplace noise is not calibrated for a positive delta.
+
+        Returns
+        -------
+        BoundedLaplace
+            With the scale b at which the `epsilon` in the notes of the class is the one asked for,
+            rounded up.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is not positive or is extreme, `delta` is not 0, or `sensitivity` does not
+            fit the box.
+        ArgumentTypeError
+            If an argument is missing or of a wrong type.
 
         Examples
         --------
@@ -142,7 +165,20 @@ class BoundedLaplace(TruncatedMechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is within about 1 % of the smallest such delta.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound, within about 1 % of the smallest such delta on an interval.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
 
         Examples
         --------

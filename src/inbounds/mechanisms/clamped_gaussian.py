@@ -185,7 +185,21 @@ class ClampedGaussian(Mechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        It is exact on an interval. On several coordinates it is the delta before clamping.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            The smallest such delta on an interval. On several coordinates it is the delta before
+            clamping, Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), where μ is `gdp`.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         widths = self.domain.widths

@@ -112,7 +112,30 @@ class ClampedLaplace(Mechanism):
     ) -> ClampedLaplace:
         """Return the mechanism with the smallest scale that gives `epsilon`.
 
-        Pure epsilon holds for every delta, so `delta` can be left out; it must be zero.
+        Parameters
+        ----------
+        domain
+            The box that contains values and outputs.
+        sensitivity
+            What one neighbour may change; a number is an l2 norm.
+        epsilon
+            The pure epsilon of one release.
+        delta
+            Zero, which is the default: Laplace noise is not calibrated for a positive delta.
+
+        Returns
+        -------
+        ClampedLaplace
+            With the scale b = max Σᵢ cᵢ / epsilon, rounded up, over the differences c that
+            `sensitivity` allows inside the box: min(Δ, w)/epsilon on an interval of width w.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is not positive or is extreme, `delta` is not 0, or `sensitivity` does not
+            fit the box.
+        ArgumentTypeError
+            If an argument is missing or of a wrong type.
 
         Examples
         --------
@@ -128,7 +151,21 @@ class ClampedLaplace(Mechanism):
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
 
-        On an interval it is at most the delta of the Laplace mechanism before clamping.
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound. On an interval it is at most the delta of the Laplace mechanism before
+            clamping, 1 − e^((epsilon − p)/2), where p is the pure epsilon.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = response_delta(self.epsilon, epsilon)

@@ -1,96 +1,35 @@
-"""The distribution of a mechanism's outputs: moments, density, quantiles."""
+"""The distribution of a mechanism's outputs: density, distribution function, quantiles."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar, overload
+from typing import Any, overload
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._number import fits_in_memory
 from inbounds._types import Floats, Number, Numbers
-from inbounds.domain import Box
 from inbounds.errors import ArgumentError
-from inbounds.numerics.noise import Clamped, Noise
+from inbounds.mechanisms.moments import Moments, scalar_or_array
 
 
-class Distribution:
+class Distribution(Moments):
     """The distribution of an output: its moments, density and quantiles.
 
     Coordinates are independent, so each method describes each coordinate separately, before the
     rounding to the output grid. A number gives a number; arrays and columns give arrays.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5)
+    >>> m.mean(0.5), m.cdf(0.5, 0.5), m.quantile(1, 0.5), m.pdf(1.5, 0.5)
+    (0.5, 0.5, 1.0, 0.0)
     """
 
     __slots__ = ()
-
-    domain: Box
-
-    noise: ClassVar[Noise]
-    """The distribution of the noise, before it meets the bounds of the box."""
-
-    _clamped: ClassVar[bool] = False
-
-    @overload
-    def mean(self, values: Number) -> float: ...
-    @overload
-    def mean(self, values: Numbers) -> Floats: ...
-    def mean(self, values: Any) -> Any:
-        """Return the expected output for `values`."""
-        inside, left, right, scale = self._standardised(values)
-        return scalar_or_array(inside + scale * self._bounded.bias(left, right))
-
-    @overload
-    def bias(self, values: Number) -> float: ...
-    @overload
-    def bias(self, values: Numbers) -> Floats: ...
-    def bias(self, values: Any) -> Any:
-        """Return the expected output minus the value."""
-        _, left, right, scale = self._standardised(values)
-        return scalar_or_array(scale * self._bounded.bias(left, right))
-
-    @overload
-    def variance(self, values: Number) -> float: ...
-    @overload
-    def variance(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
-    def variance(self, values: Any) -> Any:
-        """Return the variance of the output."""
-        _, left, right, scale = self._standardised(values)
-        bias = self._bounded.bias(left, right)
-        return scalar_or_array(
-            scale * (scale * (self._bounded.second_moment(left, right) - bias**2))
-        )
-
-    @overload
-    def mse(self, values: Number) -> float: ...
-    @overload
-    def mse(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # as above
-    def mse(self, values: Any) -> Any:
-        """Return the mean squared difference between the output and the value."""
-        _, left, right, scale = self._standardised(values)
-        return scalar_or_array(scale * (scale * self._bounded.second_moment(left, right)))
-
-    @overload
-    def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
-    @overload
-    def mass_at_bounds(self, values: Numbers) -> tuple[Floats, Floats]: ...
-    def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
-        """Return the probabilities that the output is the lower bound, and the upper bound.
-
-        They are zero for truncated noise, except for the rounding to the output grid.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0).mass_at_bounds(0.0)[0]
-        0.5
-        """
-        _, left, right, _ = self._standardised(values)
-        low, high = self._bounded.atoms(left, right)
-        return scalar_or_array(low), scalar_or_array(high)
 
     @overload
     def pdf(self, x: Number, values: Number) -> float: ...
@@ -98,9 +37,30 @@ class Distribution:
     def pdf(self, x: Numbers, values: Number | Numbers) -> Floats: ...
     @overload
     def pdf(self, x: Number, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # as above
+    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
     def pdf(self, x: Any, values: Any) -> Any:
-        """Return the density at `x` of the output for `values`, without `mass_at_bounds`."""
+        """Return the density at `x` of the output for `values`, without `mass_at_bounds`.
+
+        Parameters
+        ----------
+        x
+            Points at which to evaluate the density.
+        values
+            True values, which broadcast with `x`. Those outside the box count as its nearest
+            point.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            The p(x | value) of the class of the mechanism, which is 0 outside the box.
+
+        Raises
+        ------
+        ArgumentError
+            If `x` is NaN, a value is not finite, or the shapes do not broadcast.
+        ArgumentTypeError
+            If an argument does not hold real numbers.
+        """
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
         near = self._clip(point)
@@ -114,7 +74,28 @@ class Distribution:
     @overload
     def cdf(self, x: Number, values: Numbers) -> Floats: ...
     def cdf(self, x: Any, values: Any) -> Any:
-        """Return the probability that the output for `values` is at most `x`."""
+        """Return the probability that the output for `values` is at most `x`.
+
+        Parameters
+        ----------
+        x
+            Points at which to evaluate the distribution function.
+        values
+            True values, which broadcast with `x`. Those outside the box count as its nearest
+            point.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            P(Y ≤ x) for the output Y of each value, including `mass_at_bounds`.
+
+        Raises
+        ------
+        ArgumentError
+            If `x` is NaN, a value is not finite, or the shapes do not broadcast.
+        ArgumentTypeError
+            If an argument does not hold real numbers.
+        """
         inside, left, right, scale = self._standardised(values)
         point = _fitting(inside, x=x)
         fraction = self._bounded.cumulative((self._clip(point) - inside) / scale, left, right)
@@ -127,7 +108,28 @@ class Distribution:
     @overload
     def quantile(self, q: Number, values: Numbers) -> Floats: ...
     def quantile(self, q: Any, values: Any) -> Any:
-        """Return the point that the output for `values` does not exceed with probability `q`."""
+        """Return the point that the output for `values` does not exceed with probability `q`.
+
+        Parameters
+        ----------
+        q
+            Probabilities from 0 to 1.
+        values
+            True values, which broadcast with `q`. Those outside the box count as its nearest
+            point.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            The smallest x in the box with P(Y ≤ x) ≥ q, for the output Y of each value.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` is not between 0 and 1, a value is not finite, or the shapes do not broadcast.
+        ArgumentTypeError
+            If an argument does not hold real numbers.
+        """
         inside, left, right, scale = self._standardised(values)
         level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
@@ -145,6 +147,23 @@ class Distribution:
 
         This is about the outputs of *known* values, for planning. For the true value behind an
         output that was released, see `confidence`.
+
+        Parameters
+        ----------
+        values
+            True values: a number or an array. Those outside the box count as its nearest point.
+        level
+            The probability of the interval, strictly between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats or arrays
+            The quantiles (1 - level)/2 and (1 + level)/2 of the output for each value.
+
+        Raises
+        ------
+        ArgumentError
+            If a value is not finite, or `level` is not strictly between 0 and 1.
 
         See Also
         --------
@@ -174,39 +193,6 @@ class Distribution:
         )
         return self.output_interval(values, level)
 
-    @property
-    def scale(self) -> float | Floats:
-        """The scale of the noise, which is sigma for a Gaussian: one number, or one per coordinate.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).scale
-        0.5
-        """
-        scale: float | Floats = getattr(self, self.noise.scale_name)
-        return scale
-
-    @property
-    def scales(self) -> Floats:
-        """The scale of each coordinate, always as a vector."""
-        return np.broadcast_to(self.scale, self.domain.dimension).astype(float)
-
-    @property
-    def _bounded(self) -> Noise | Clamped:
-        """The noise after truncation or clamping."""
-        return self.noise.clamped if self._clamped else self.noise
-
-    def _standardised(self, values: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the clamped values, their distances to both bounds over the scale, the scale."""
-        inside = self.domain.clamp(_check.private_values(values=values))
-        scale = np.asarray(self.scale)
-        left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
-        return inside, left, right, scale
-
-    def _clip(self, x: Floats) -> Floats:
-        return np.clip(x, self.domain.lower, self.domain.upper)
-
 
 def check_level(level: object) -> float:
     """Return a checked level. Errors do not show it, because it may be a misplaced value."""
@@ -214,11 +200,6 @@ def check_level(level: object) -> float:
     if number.ndim or not 0 < number < 1:
         raise ArgumentError.must_be("level", "a number strictly between 0 and 1")
     return float(number)
-
-
-def scalar_or_array(result: Any) -> Any:
-    """Return an array without dimensions as a float, and any other array unchanged."""
-    return result if np.ndim(result) else float(result)
 
 
 def _fitting(values: Floats, **labelled: Any) -> Floats:
@@ -231,5 +212,5 @@ def _fitting(values: Floats, **labelled: Any) -> Floats:
         raise ArgumentError.must(
             name, "have a shape that broadcasts with values", got=got
         ) from None
-    fits_in_memory(math.prod(shape), f"{name} beside values")
+    fits_in_memory(math.prod(shape), f"{name}, broadcast with values,")
     return numbers

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,18 +16,15 @@ from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.guarantee import check_delta
-from inbounds.loss import PrivacyLoss
-from inbounds.mechanisms.argument import check_box, check_order, check_scale
+from inbounds.mechanisms.argument import check_box, check_scale
 from inbounds.mechanisms.confidence import confidence_interval
-from inbounds.mechanisms.distribution import Distribution, check_level, scalar_or_array
+from inbounds.mechanisms.distribution import Distribution, check_level
+from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
-from inbounds.numerics.search import smallest_admissible
-from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
+from inbounds.mechanisms.privacy import Privacy
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
-from inbounds.unit import Unit
 
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian and BoundedLaplace have it.",
@@ -38,7 +34,7 @@ _ELSEWHERE = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Distribution, HasHtml, ABC):
+class Mechanism(Distribution, Privacy, HasHtml, ABC):
     """Base of the mechanisms, which add independent noise to each coordinate and stay in a box.
 
     On an interval every element of an array is a separate release: values of n people at epsilon
@@ -52,59 +48,15 @@ class Mechanism(Distribution, HasHtml, ABC):
     domain: Box
     sensitivity: Sensitivity
 
-    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, given: Number | Vector) -> None:
+    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector) -> None:
         """Check and set the fields, for the constructors of subclasses."""
         check_box(domain)
         checked = as_sensitivity(sensitivity)
         checked.limits(domain.dimension)
         name = self.noise.scale_name
-        scale = check_scale(domain, **{name: given})
-        for field, value in (("domain", domain), ("sensitivity", checked), (name, scale)):
+        checked_scale = check_scale(domain, **{name: scale})
+        for field, value in (("domain", domain), ("sensitivity", checked), (name, checked_scale)):
             object.__setattr__(self, field, value)
-
-    @property
-    @abstractmethod
-    def epsilon(self) -> float:
-        """The pure epsilon that this scale gives, rounded up."""
-
-    def delta(self, epsilon: float) -> float:
-        """Return a delta such that the same release is (`epsilon`, delta)-private.
-
-        This one is the delta of randomised response, the worst case for a pure `self.epsilon`.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
-        >>> m.delta(1.0), 0 < m.delta(0.5) < 0.3
-        (0.0, True)
-        """
-        epsilon = _check.not_negative(epsilon=epsilon)
-        return response_delta(self.epsilon, epsilon)
-
-    def epsilon_at(self, delta: float) -> float:
-        """Return the smallest epsilon at which the method `delta` gives this `delta` or less.
-
-        It exceeds the smallest one by a factor of at most 1 + 1e-6, and is never below it.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
-        >>> round(m.epsilon_at(1e-6), 5), m.epsilon_at(0) == m.epsilon
-        (1.0, True)
-        """
-        delta = check_delta(delta)
-        if delta == 0:
-            return self.epsilon
-
-        def holds(epsilon: float) -> bool:
-            return self.delta(epsilon) <= delta
-
-        if holds(0.0):
-            return 0.0
-        start = self.epsilon if math.isfinite(self.epsilon) else 1.0
-        return smallest_admissible(holds, start, tolerance=1e-6)
 
     @overload
     def confidence(self, outputs: Number, level: Number) -> tuple[float, float]: ...
@@ -115,6 +67,18 @@ class Mechanism(Distribution, HasHtml, ABC):
 
         It reads published outputs only, so it costs no privacy. The spread of outputs around a
         known value is `output_interval`.
+
+        Parameters
+        ----------
+        outputs
+            Outputs of `release`: a number, or an array of the shape that `release` returned.
+        level
+            The least probability that the interval holds the true value, between 0 and 1.
+
+        Returns
+        -------
+        tuple of two floats or arrays
+            The lower and the upper end for each output, both in the box.
 
         Raises
         ------
@@ -147,37 +111,6 @@ class Mechanism(Distribution, HasHtml, ABC):
         """A large change that the sensitivity allows, one number per coordinate."""
         widths = self.domain.widths
         return self.sensitivity.within(widths).along(widths)
-
-    @property
-    def rho(self) -> float:
-        """A rho such that the same release is rho-zCDP."""
-        return pure_rho(self.epsilon)
-
-    @property
-    def gdp(self) -> float:
-        """A mu such that the same release is mu-GDP."""
-        return pure_mu(self.epsilon)
-
-    def renyi(self, alpha: float) -> float:
-        """Return an upper bound on the Rényi divergence of order `alpha` >= 1."""
-        return min(self.epsilon, check_order(alpha) * self.rho)
-
-    def loss(self, unit: Unit | None = None) -> PrivacyLoss:
-        """Return the privacy loss of one release, which `compose` and `Ledger` read.
-
-        Parameters
-        ----------
-        unit
-            The change of the data that the sensitivity was stated for, if known.
-
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
-        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
-        """
-        points = tabulated(self.delta, self.epsilon)
-        return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)
 
     @overload
     def release(

@@ -23,8 +23,8 @@ class TruncatedMechanism(Mechanism):
 
     _loss: PureLoss | None = field(init=False)
 
-    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, given: Number | Vector) -> None:
-        Mechanism._keep(self, domain, sensitivity, given)
+    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector) -> None:
+        Mechanism._keep(self, domain, sensitivity, scale)
         object.__setattr__(self, "_loss", None)
 
     @property

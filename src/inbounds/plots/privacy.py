@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds import _check
-from inbounds.accounting.composition import Bound, compose
+from inbounds.accounting.bound import Bound
+from inbounds.accounting.composition import compose
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism

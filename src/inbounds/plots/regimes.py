@@ -40,7 +40,7 @@ def regimes_figure(maps: Sequence[Regimes]) -> Figure:
     Examples
     --------
     >>> from inbounds.analysis.regimes import regimes
-    >>> figure = regimes_figure([regimes(delta=0.0, shares=[0.1, 1], epsilons=[0.1, 1])])
+    >>> figure = regimes_figure([regimes(delta=0.0, fractions=[0.1, 1], epsilons=[0.1, 1])])
     >>> figure.axes[0].get_title()
     'm = 1 coordinate, δ = 0'
     """
@@ -58,7 +58,7 @@ def _draw(axes: Axes, regimes: Regimes) -> None:
     from matplotlib.colors import to_rgb  # noqa: PLC0415 - optional
 
     fills = np.array([[to_rgb(look_of(str(name)).fill) for name in row] for row in regimes.best])
-    x, y = _edges(regimes.shares), _edges(regimes.epsilons)
+    x, y = _edges(regimes.fractions), _edges(regimes.epsilons)
     axes.pcolormesh(x, y, fills, edgecolors="white", lw=0.4)
     truncated = _log_ratio_of_truncated(regimes)
     _line(axes, regimes, truncated, "--", 1.6)
@@ -77,7 +77,7 @@ def _write_margins(axes: Axes, regimes: Regimes, fills: Floats) -> None:
     for (row, column), margin in np.ndenumerate(regimes.margin):
         fill = fills[row, column]
         text = axes.text(
-            float(regimes.shares[column]),
+            float(regimes.fractions[column]),
             float(regimes.epsilons[row]),
             f"{margin:.0f}",
             fontsize=7,
@@ -126,7 +126,7 @@ def _line(axes: Axes, regimes: Regimes, level: Floats, style: str, width: float)
         return
     for colour, extra in (("white", 2.4), ("black", 0.0)):
         axes.contour(
-            regimes.shares,
+            regimes.fractions,
             regimes.epsilons,
             level,
             levels=[0.0],

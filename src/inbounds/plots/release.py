@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,9 @@ _LINES: tuple[tuple[str, LineStyle, str], ...] = (
 )
 
 
-def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None) -> Figure:
+def release_figure(
+    mechanism: Mechanism, values: Any = None, output: Any = None, *, answer: Any = None
+) -> Figure:
     """Draw the distribution of a mechanism's outputs, and the interval that holds 95 % of them.
 
     Parameters
@@ -41,8 +44,10 @@ def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None)
     values
         One value, or at most four along the first axis; by default, the lower bound, the middle and
         the upper bound. The figure shows them, so do not publish it if they are private.
-    answer
+    output
         A released output to mark.
+    answer
+        The old name of `output`; deprecated.
 
     Returns
     -------
@@ -57,12 +62,15 @@ def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None)
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.3)
-    >>> figure = release_figure(m, answer=41.3)
+    >>> figure = release_figure(m, output=41.3)
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['value 0', 'value 60', 'value 120', 'output 41.3']
     """
     rows = _rows(mechanism, values)
-    output = None if answer is None else _checked_output(mechanism, answer)
+    if answer is not None:
+        warnings.warn("answer is now called output.", DeprecationWarning, stacklevel=2)
+        output = answer
+    marks = None if output is None else _checked_output(mechanism, output)
     count = min(mechanism.domain.dimension, _MOST_COORDINATES)
     figure = blank(6.8 if count == 1 else 5.2 * count, 5.2)
     figure.suptitle(_title(mechanism), fontsize=11)
@@ -70,7 +78,7 @@ def release_figure(mechanism: Mechanism, values: Any = None, answer: Any = None)
         2, count, sharex="col", squeeze=False, gridspec_kw={"height_ratios": [4, 1]}
     )
     for index in range(count):
-        mark = None if output is None else float(output[index])
+        mark = None if marks is None else float(marks[index])
         coordinate = marginal(mechanism, index)
         _draw(panels[0, index], panels[1, index], coordinate, rows[:, index].tolist(), mark)
         if mechanism.domain.dimension > 1:
@@ -196,12 +204,12 @@ def _points(mechanism: Mechanism, value: float) -> Floats:
     return np.unique(np.clip(x, lower + inside, upper - inside))
 
 
-def _checked_output(mechanism: Mechanism, answer: Any) -> Floats:
-    output = _check.public_values(answer=answer)
-    mechanism.domain.check_shape(output, "answer")
-    if output.size != mechanism.domain.dimension:
-        raise ArgumentError.must_be("answer", "a single output", got=f"shape {output.shape}")
-    return output.reshape(-1)
+def _checked_output(mechanism: Mechanism, output: Any) -> Floats:
+    numbers = _check.public_values(output=output)
+    mechanism.domain.check_shape(numbers, "output")
+    if numbers.size != mechanism.domain.dimension:
+        raise ArgumentError.must_be("output", "a single output", got=f"shape {numbers.shape}")
+    return numbers.reshape(-1)
 
 
 def _rows(mechanism: Mechanism, values: Any) -> Floats:

@@ -44,6 +44,11 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     edges
         The largest number of edges in which two neighbours differ.
 
+    Returns
+    -------
+    Query
+        λ₂ with its range [0, n], its sensitivity and the unit of `edges` edges.
+
     Raises
     ------
     ArgumentError
@@ -106,6 +111,11 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
         Never find this out from the graph itself. If the graph is not connected after all, privacy
         still holds, and a degree of 0 is released as if it were 1.
 
+    Returns
+    -------
+    Query
+        The degree with its range, its sensitivity and the unit of `edges` edges.
+
     Raises
     ------
     ArgumentError
@@ -150,6 +160,11 @@ def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[
     connected
         Whether it is public knowledge that the graph is connected, so that the range is
         [2(n-1)/n, n-1]; see `degree`.
+
+    Returns
+    -------
+    Query
+        The mean degree with its range, its sensitivity and the unit of `edges` edges.
 
     Raises
     ------

@@ -14,8 +14,8 @@ from inbounds import _check
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.errors import ArgumentError
-from inbounds.mechanisms.distribution import scalar_or_array
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.recovery.mean import Readings
 from inbounds.recovery.overview import deconvolution_table
 from inbounds.recovery.stairs import Stairs
@@ -54,6 +54,21 @@ class Deconvolution(Printed):
     See Also
     --------
     deconvolve : Makes it from outputs.
+
+    Notes
+    -----
+    `weights` w are the maximum of F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in
+    cell j, Pᵢⱼ is the probability that a value of cell i has its output there, Q is the price of
+    curvature and r that of values on a bound. `gap` bounds how far F is below its maximum
+    (docs/proofs/deconvolution.md, item 3).
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
+    >>> result = ib.deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=0)
+    >>> result.count, round(result.weights.sum(), 9), 0.2 < result.mean < 0.6
+    (1000, np.float64(1.0), True)
     """
 
     mechanism: Mechanism
@@ -93,7 +108,7 @@ class Deconvolution(Printed):
     @overload
     def cdf(self, x: Numbers) -> Floats: ...
     def cdf(self, x: Any) -> Any:
-        """Return the fraction of true values that are at most `x`."""
+        """Return the fraction of true values that are at most `x`, a number or an array."""
         return scalar_or_array(self._stairs.upto(_check.public_values(x=x)))
 
     @overload

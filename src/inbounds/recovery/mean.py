@@ -68,8 +68,9 @@ class Readings:
     def interval(self, level: float) -> tuple[float, float]:
         """Return a confidence interval of the mean of the true values.
 
-        Student's quantiles, corrected for the skewness of the readings, and on both sides the bias;
-        but no end nearer than values that were rare enough not to be among these could move it.
+        The interval uses Student's quantiles, corrected for skewness, and adds the bias on both
+        sides. Each end is at least as far out as values too rare to appear in the sample could move
+        the mean.
         """
         error, root = self.standard_error, math.sqrt(self._count)
         if self._count < 2:
@@ -114,7 +115,7 @@ def _unskewed(quantile: float, skewness: float) -> float:
     """Return the quantile of a studentised mean whose summands are skewed, over root n.
 
     Hall (1992), On the removal of skewness by transformation: the inverse of x + a x²/3 + a² x³/27
-    + a/6 is exact up to terms of order 1/n, and never turns back.
+    + a/6 is exact up to terms of order 1/n, and is monotone.
 
     Examples
     --------

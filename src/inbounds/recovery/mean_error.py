@@ -19,7 +19,7 @@ from inbounds.recovery.moment_equation import MomentEquation
 
 _COARSEST, _FINEST = 64, 256  # cells of values
 _PER_SCALE = 4  # cells that the noise spreads over, at least
-_EDGES = _FINEST / _PER_SCALE  # scales, beyond which a box has a middle that feels no bound
+_EDGES = _FINEST / _PER_SCALE  # scales, beyond which a box has a middle unaffected by the bounds
 
 
 def mean_rmse(mechanism: Mechanism, people: int) -> float:

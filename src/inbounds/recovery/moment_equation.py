@@ -114,5 +114,5 @@ class MomentEquation:
     def _variances(self, corrections: Floats) -> Floats:
         moved = self.response @ corrections
         alone = self.response @ corrections**2 - moved**2
-        both = self.response @ (corrections * self.middles) - self.means * moved
-        return np.maximum(self.variances + alone + 2 * both, 0.0)
+        covariances = self.response @ (corrections * self.middles) - self.means * moved
+        return np.maximum(self.variances + alone + 2 * covariances, 0.0)

@@ -623,7 +623,7 @@ def test_charges_of_two_units_that_somebody_appended_are_noticed(
         values = [*row, entry.hash_after(ledger.head("survey"))]
         connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
     connection.close()
-    with pytest.raises(LedgerError, match="its charges speak of different units"):
+    with pytest.raises(LedgerError, match="its charges refer to different units"):
         Ledger(path).spend("survey", epsilon=0.1)
 
 

@@ -72,7 +72,7 @@ def test_several_sensitivities_under_a_norm_are_refused(norm):
             "Hint: for example --epsilon 1.",
         ),
         ((1.0, None, 1.0), "--epsilon or --rho must be given, but not both, got both."),
-        ((None, 1e-6, 1.0), "--delta must be 0 beside rho, got delta=1e-06."),
+        ((None, 1e-6, 1.0), "--delta must be 0 if rho is given, got delta=1e-06."),
     ],
 )
 def test_a_guarantee_is_epsilon_with_or_without_delta_or_rho(given, says):

@@ -93,7 +93,7 @@ def test_an_error_of_the_function_is_reported_with_its_place(functions, tmp_path
     assert result.exit_code == 1
     assert result.stderr == (
         "Error: --function raised ValueError (raises.py, line 3). "
-        "Nothing was found out about raises:f.\n"
+        "The audit gives no verdict on raises:f.\n"
     )
 
 

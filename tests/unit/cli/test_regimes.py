@@ -12,7 +12,7 @@ compute = analysis.regimes
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
     """Four cells say as much about the command as the whole map."""
-    grid = {"shares": [0.01, 1.0], "epsilons": [0.1, 1.0]}
+    grid = {"fractions": [0.01, 1.0], "epsilons": [0.1, 1.0]}
     monkeypatch.setattr(analysis, "regimes", lambda **options: compute(**grid, **options))
 
 
@@ -30,6 +30,7 @@ def test_the_map_names_the_best_mechanism_of_each_cell():
 def test_the_map_is_machine_readable():
     found = json.loads(regimes("--delta", "1e-6", "--dimension", "2", "--json").stdout)
     assert (found["delta"], found["dimension"]) == (1e-6, 2)
+    assert (found["shares"], found["epsilons"]) == ([0.01, 1.0], [0.1, 1.0])
     assert len(found["rmse"]) == len(found["names"])
     assert found["best"][0][0] in found["names"]
 

@@ -431,7 +431,7 @@ def test_points_beside_values_must_fit_in_memory_together() -> None:
     mechanism = BoundedGaussian(Box(0, 1), 1, sigma=1.0)
     column, row = np.broadcast_to(0.5, (10**6, 1)), np.broadcast_to(0.5, 10**6)
     for call in (mechanism.pdf, mechanism.cdf):
-        with pytest.raises(ArgumentError, match=r"^x beside values must fit in memory"):
+        with pytest.raises(ArgumentError, match=r"^x, broadcast with values, must fit in memory"):
             call(column, row)
 
 

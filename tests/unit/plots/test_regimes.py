@@ -19,7 +19,7 @@ class Map:
     names: tuple = NAMES
 
     def __post_init__(self):
-        self.shares = np.logspace(-2, 0, self.rmse.shape[2])
+        self.fractions = np.logspace(-2, 0, self.rmse.shape[2])
         self.epsilons = np.logspace(-1, 1, self.rmse.shape[1])
         self.best = np.asarray(NAMES)[self.rmse.argmin(axis=0)]
         first, second = np.sort(self.rmse, axis=0)[:2]
@@ -68,7 +68,7 @@ def test_the_lines_lie_where_the_errors_cross(crossing):
     gaussian, laplace = crossing.rmse[:2]
     levels = np.log(gaussian / laplace), np.log(crossing.rmse.min(axis=0) * np.sqrt(12))
     for line, level in zip(drawn, levels, strict=True):
-        grid = (crossing.epsilons, crossing.shares)
+        grid = (crossing.epsilons, crossing.fractions)
         at = RegularGridInterpolator(grid, level, bounds_error=False, fill_value=None)
         places = np.concatenate([path.vertices for path in line.get_paths()])
         assert len(places) >= 2

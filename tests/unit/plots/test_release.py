@@ -35,7 +35,7 @@ def test_the_curves_are_densities_and_the_bars_95_percent_intervals():
 
 
 def test_an_output_is_marked_in_both_panels():
-    top, bottom = release_figure(GAUSSIAN, 60.0, answer=41.3).axes
+    top, bottom = release_figure(GAUSSIAN, 60.0, output=41.3).axes
     assert legend(top) == ["value 60", "output 41.3"]
     assert set(top.get_lines()[-1].get_xdata()) == {41.3}
     assert set(bottom.get_lines()[-1].get_xdata()) == {41.3}
@@ -46,7 +46,7 @@ def test_one_value_is_shown_close_up_and_reaches_to_the_output():
     low, high = release_figure(narrow, 60.0).axes[1].get_xlim()
     assert 50 < low < 56.5
     assert 63.5 < high < 70
-    assert release_figure(narrow, 60.0, answer=100.0).axes[1].get_xlim()[1] > 100
+    assert release_figure(narrow, 60.0, output=100.0).axes[1].get_xlim()[1] > 100
 
 
 def test_atoms_stand_on_an_axis_of_probabilities():
@@ -64,7 +64,7 @@ def test_the_density_beside_an_atom_does_not_drop_to_zero():
 
 
 def test_each_coordinate_of_a_box_has_a_panel_of_its_own():
-    figure = release_figure(JOINT, [[2.0, 3.0], [8.0, 5.0]], answer=[4.0, 6.0])
+    figure = release_figure(JOINT, [[2.0, 3.0], [8.0, 5.0]], output=[4.0, 6.0])
     assert [axes.get_xlabel() for axes in figure.axes[2:4]] == [
         "output, coordinate 1",
         "output, coordinate 2",
@@ -95,21 +95,28 @@ def test_the_title_warns_of_rounding():
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "values", "answer", "message"),
+    ("mechanism", "values", "output", "message"),
     [
         (GAUSSIAN, [1.0, 2.0, 3.0, 4.0, 5.0], None, "values must hold from 1 to 4 values, got 5"),
         (GAUSSIAN, [], None, "values must hold from 1 to 4 values, got 0"),
-        (GAUSSIAN, None, [1.0, 2.0], "answer must be a single output"),
+        (GAUSSIAN, None, [1.0, 2.0], "output must be a single output"),
         (JOINT, [1.0], None, "values must have a last axis of length 2"),
-        (JOINT, None, 1.0, "answer must have a last axis of length 2"),
+        (JOINT, None, 1.0, "output must have a last axis of length 2"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(mechanism, values, answer, message):
+def test_what_cannot_be_drawn_is_refused(mechanism, values, output, message):
     with pytest.raises(ib.ArgumentError, match=message):
-        release_figure(mechanism, values, answer)
+        release_figure(mechanism, values, output)
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_figure_saves(tmp_path, kind):
-    release_figure(CLAMPED, answer=3.0).savefig(tmp_path / f"figure.{kind}")
+    release_figure(CLAMPED, output=3.0).savefig(tmp_path / f"figure.{kind}")
     assert (tmp_path / f"figure.{kind}").stat().st_size > 10_000
+
+
+def test_the_old_name_of_output_works_and_says_so():
+    with pytest.warns(DeprecationWarning, match="answer is now called output") as caught:
+        figure = release_figure(GAUSSIAN, 60.0, answer=41.3)
+    assert caught[0].filename == __file__
+    assert "output 41.3" in [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

@@ -81,7 +81,7 @@ m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0)
 for draw in (
     lambda: release_figure(m),
     ib.compare(ib.Box(0, 1), 1, epsilon=1.0).plot,
-    regimes(delta=0.0, shares=[1], epsilons=[1]).plot,
+    regimes(delta=0.0, fractions=[1], epsilons=[1]).plot,
     figure1([1.0]).plot,
 ):
     try:
@@ -102,7 +102,7 @@ from inbounds.plots.release import release_figure
 figures = [
     release_figure(ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0)),
     ib.compare(ib.Box(0, 1), 1, epsilon=1.0).plot(),
-    regimes(delta=0.0, shares=[0.1, 1], epsilons=[0.1, 1]).plot(),
+    regimes(delta=0.0, fractions=[0.1, 1], epsilons=[0.1, 1]).plot(),
     figure1([1.0]).plot(),
 ]
 import io

@@ -156,10 +156,10 @@ def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
     table = table.with_columns(place.cast(nw.Float64()).alias("place"))
     table = table.with_columns(nw.col("place").count().over("person").alias("rows_of_person"))
     row_count = nw.col("rows_of_person").cast(nw.Float64())
-    here, before = (
+    up_to_row, before_row = (
         ((nw.col("place") - back) * (2.0 * rows) / row_count + 1.0) / 2.0 for back in (0.0, 1.0)
     )
-    return table.filter(here.floor() > before.floor())
+    return table.filter(up_to_row.floor() > before_row.floor())
 
 
 def _select_used(

@@ -37,7 +37,7 @@ class Estimate:
     def numbers(self, group: int) -> dict[str, float]:
         """Return the numbers of one group, under the names that they have in a summary."""
         numbers = (self.value, self.error, self.lower, self.upper)
-        return {name: float(each[group]) for name, each in zip(NUMBERS, numbers, strict=True)}
+        return {name: float(column[group]) for name, column in zip(NUMBERS, numbers, strict=True)}
 
     def scaled(self, factor: float, offset: float = 0.0) -> Estimate:
         """Return the estimate of factor·x + offset."""

@@ -41,14 +41,14 @@ class Limits(NamedTuple):
     ----------
     lowers
         The smallest value of each number; the largest value is 1 more.
-    each
+    caps
         Bounds on the change of each number.
     l1, squares
         Bounds on the l1 norm of the change, and on the square of its l2 norm.
     """
 
     lowers: tuple[float, ...]
-    each: tuple[float, float]
+    caps: tuple[float, float]
     l1: tuple[float, float]
     squares: tuple[float, float]
 
@@ -182,16 +182,16 @@ def moments(statistics: Sequence[Statistic], *, sizes_public: bool) -> list[Mome
     Examples
     --------
     >>> from inbounds.frames.central.statistic import mean, total
-    >>> asked = [mean("age", 0, 120), total("age", 0, 120)]
-    >>> [type(moment).__name__ for moment in moments(asked, sizes_public=False)]
+    >>> statistics = [mean("age", 0, 120), total("age", 0, 120)]
+    >>> [type(moment).__name__ for moment in moments(statistics, sizes_public=False)]
     ['RowCount', 'FirstMoment']
-    >>> [type(moment).__name__ for moment in moments(asked[1:], sizes_public=False)]
+    >>> [type(moment).__name__ for moment in moments(statistics[1:], sizes_public=False)]
     ['ValueSum']
     """
-    counted = any(RowCount() in asked.moments(counted=False) for asked in statistics)
+    counted = any(RowCount() in statistic.moments(counted=False) for statistic in statistics)
     wanted: list[Moment] = [RowCount()] if counted and not sizes_public else []
-    for asked in statistics:
-        wanted += asked.moments(counted=counted or sizes_public)
+    for statistic in statistics:
+        wanted += statistic.moments(counted=counted or sizes_public)
     needed = [m for m in wanted if not any(m != other and other.covers(m) for other in wanted)]
     return [m for m in dict.fromkeys(needed) if not (sizes_public and m == RowCount())]
 
@@ -247,14 +247,14 @@ def sensitivities(
     limits = [moment.limits for moment in moments]
     l1_one, l1_two = (math.fsum(limit.l1[i] for limit in limits) for i in (0, 1))
     square_one, square_two = (math.fsum(limit.squares[i] for limit in limits) for i in (0, 1))
-    each = np.array([limit.each for limit in limits for _ in limit.lowers])
+    caps_one, caps_two = np.array([limit.caps for limit in limits for _ in limit.lowers]).T
     if adjacency == "add-remove":
-        caps, l1, square = each[:, 0], l1_one, square_one
+        caps, l1, square = caps_one, l1_one, square_one
     elif sizes_public:
-        caps, l1, square = each[:, 1], l1_two, square_two
+        caps, l1, square = caps_two, l1_two, square_two
     else:  # a row becomes another in its group, leaves it, or moves to another group
         moves = min(groups, 2)
-        caps = each.max(axis=1)
+        caps = np.maximum(caps_one, caps_two)
         l1, square = max(l1_two, moves * l1_one), max(square_two, moves * square_one)
     fraction, slack = rows / size, _ROUNDING * caps.size * groups
     bounds: Floats = np.tile(caps, groups) * fraction * _UP + _ROUNDING

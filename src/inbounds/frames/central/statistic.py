@@ -15,25 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
-from inbounds import _check
 from inbounds._check import format_numbers
-from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
+from inbounds.frames.central import moment
+from inbounds.frames.central.argument import check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
-from inbounds.frames.central.moment import (
-    BinCounts,
-    FirstMoment,
-    Moment,
-    RowCount,
-    SecondMoment,
-    ValueSum,
-)
 
 LABELS = ("bin_lower", "bin_upper")
 """Columns of a summary that tell the rows of one statistic apart."""
-
-_NARROWEST, _WIDEST = 2.0**-250, 2.0**250
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,7 +65,7 @@ class Statistic(ABC):
         return [{}]
 
     @abstractmethod
-    def moments(self, *, counted: bool) -> list[Moment]:
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
         """Return the moments that it needs.
 
         `counted` says that the number of rows is public, or released for another statistic.
@@ -94,8 +82,8 @@ class Statistic(ABC):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Count(Statistic):
-    def moments(self, *, counted: bool) -> list[Moment]:
-        return [RowCount()]
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
+        return [moment.RowCount()]
 
     def estimate(self, released: Released) -> list[Estimate]:
         fractions = released.sums(*self.moments(counted=True), jointly=False)
@@ -104,19 +92,21 @@ class _Count(Statistic):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Total(Statistic):
-    def moments(self, *, counted: bool) -> list[Moment]:
-        return [(FirstMoment if counted else ValueSum)(self.column, self.edges)]
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
+        return [(moment.FirstMoment if counted else moment.ValueSum)(self.column, self.edges)]
 
     def estimate(self, released: Released) -> list[Estimate]:
-        size, values = released.size, ValueSum(self.column, self.edges)
+        size, values = released.size, moment.ValueSum(self.column, self.edges)
         low, high = values.span
         if released.holds(values):
             (total,) = released.sums(values)
             total = total.scaled(size * (high - low))
         else:
-            if not released.holds(RowCount()):  # exactly `size` rows are added up
+            if not released.holds(moment.RowCount()):  # exactly `size` rows are added up
                 low, high = self.edges
-            fraction, place = released.sums(RowCount(), FirstMoment(self.column, self.edges))
+            fraction, place = released.sums(
+                moment.RowCount(), moment.FirstMoment(self.column, self.edges)
+            )
             middle = fraction.scaled(self.lower / 2 + self.upper / 2).scaled(size)
             total = place.scaled(size * (self.upper - self.lower)).plus(middle)
         return [total.clipped(size * low, size * high)]
@@ -124,8 +114,8 @@ class _Total(Statistic):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Mean(Statistic):
-    def moments(self, *, counted: bool) -> list[Moment]:
-        return [RowCount(), FirstMoment(self.column, self.edges)]
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
+        return [moment.RowCount(), moment.FirstMoment(self.column, self.edges)]
 
     def estimate(self, released: Released) -> list[Estimate]:
         fraction, place = released.sums(*self.moments(counted=True))
@@ -135,8 +125,8 @@ class _Mean(Statistic):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Variance(Statistic):
-    def moments(self, *, counted: bool) -> list[Moment]:
-        return [RowCount(), SecondMoment(self.column, self.edges)]
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
+        return [moment.RowCount(), moment.SecondMoment(self.column, self.edges)]
 
     def estimate(self, released: Released) -> list[Estimate]:
         fraction, first, second = released.sums(*self.moments(counted=True))
@@ -150,8 +140,8 @@ class _Histogram(_Count):  # of the rows in each bin
     def labels(self) -> list[dict[str, float]]:
         return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
 
-    def moments(self, *, counted: bool) -> list[Moment]:
-        return [BinCounts(self.column, self.edges)]
+    def moments(self, *, counted: bool) -> list[moment.Moment]:
+        return [moment.BinCounts(self.column, self.edges)]
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.column!r}, {format_numbers(self.edges)})"
@@ -206,13 +196,29 @@ def total(column: str, lower: float, upper: float) -> Statistic:
     >>> total("income", 0, 1e6)
     total('income', 0, 1000000)
     """
-    return _Total(*_bounded(column, lower, upper))
+    return _Total(*check_bounded(column, lower, upper))
 
 
 def mean(column: str, lower: float, upper: float) -> Statistic:
     """Ask for the mean Σx/n of a column whose values are in [`lower`, `upper`].
 
-    Parameters, errors and what is returned are those of `total`.
+    Parameters
+    ----------
+    column
+        The name of a column of numbers.
+    lower, upper
+        Public bounds. Values outside are moved to the nearest bound.
+
+    Returns
+    -------
+    A statistic to pass to `summarize`, whose estimates stay in [`lower`, `upper`].
+
+    Raises
+    ------
+    ArgumentError
+        If a bound is not finite, or the bounds are not in order.
+    ArgumentTypeError
+        If `column` is not a name, or a bound is not a number.
 
     See Also
     --------
@@ -223,14 +229,29 @@ def mean(column: str, lower: float, upper: float) -> Statistic:
     >>> mean("age", 0, 120)
     mean('age', 0, 120)
     """
-    return _Mean(*_bounded(column, lower, upper))
+    return _Mean(*check_bounded(column, lower, upper))
 
 
 def variance(column: str, lower: float, upper: float) -> Statistic:
     """Ask for the variance Σ(x - Σx/n)²/n of a column whose values are in [`lower`, `upper`].
 
-    It is at most (`upper` - `lower`)²/4. Parameters, errors and what is returned are those of
-    `total`.
+    Parameters
+    ----------
+    column
+        The name of a column of numbers.
+    lower, upper
+        Public bounds. Values outside are moved to the nearest bound.
+
+    Returns
+    -------
+    A statistic to pass to `summarize`, whose estimates are at most (`upper` - `lower`)²/4.
+
+    Raises
+    ------
+    ArgumentError
+        If a bound is not finite, or the bounds are not in order.
+    ArgumentTypeError
+        If `column` is not a name, or a bound is not a number.
 
     See Also
     --------
@@ -241,7 +262,7 @@ def variance(column: str, lower: float, upper: float) -> Statistic:
     >>> variance("age", 0, 120)
     variance('age', 0, 120)
     """
-    return _Variance(*_bounded(column, lower, upper))
+    return _Variance(*check_bounded(column, lower, upper))
 
 
 def histogram(column: str, edges: Sequence[float]) -> Statistic:
@@ -276,27 +297,4 @@ def histogram(column: str, edges: Sequence[float]) -> Statistic:
     >>> histogram("age", [0, 18, 65, 120])
     histogram('age', [0, 18, 65, 120])
     """
-    numbers = np.atleast_1d(_check.finite_vector(edges=edges))
-    if numbers.size < 2 or not (np.diff(numbers) > 0).all():
-        raise ArgumentError.must_be("edges", "at least two numbers, each above the one before")
-    return _Histogram(*_checked(column, "edges", tuple(numbers.tolist())))
-
-
-def _bounded(column: object, lower: float, upper: float) -> tuple[str, tuple[float, ...]]:
-    low, high = _check.finite(lower=lower), _check.finite(upper=upper)
-    if not low < high:
-        got = f"lower={format_numbers(low)}, upper={format_numbers(high)}"
-        raise ArgumentError.must_be("upper", "above lower", got=got)
-    return _checked(column, "upper", (low, high))
-
-
-def _checked(
-    column: object, argument: str, edges: tuple[float, ...]
-) -> tuple[str, tuple[float, ...]]:
-    if not isinstance(column, str) or not column:
-        raise ArgumentTypeError.must_be("column", "the name of a column", got=quoted(column))
-    if not _NARROWEST < edges[-1] - edges[0] < _WIDEST:
-        requirement = "give a range whose width is between 2**-250 and 2**250"
-        got = f"{format_numbers(edges[0])} to {format_numbers(edges[-1])}"
-        raise ArgumentError.must(argument, requirement, got=got)
-    return column, edges
+    return _Histogram(*check_binned(column, edges))

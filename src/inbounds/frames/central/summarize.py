@@ -149,8 +149,8 @@ def summarize(
     >>> import pandas as pd
     >>> from inbounds.frames import count, mean
     >>> table = pd.DataFrame({"age": [17, 41, 68] * 100, "town": ["Ulm", "Rom", "Ulm"] * 100})
-    >>> asked = [count(), mean("age", 0, 120)]
-    >>> result = summarize(table, asked, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
+    >>> statistics = [count(), mean("age", 0, 120)]
+    >>> result = summarize(table, statistics, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
     >>> result[["town", "statistic"]].values.tolist()
     [['Rom', 'count'], ['Rom', 'mean'], ['Ulm', 'count'], ['Ulm', 'mean']]
     >>> result.query("statistic == 'mean'")["value"].between(0, 120).all().item()
@@ -256,9 +256,9 @@ def _mechanism(
 def _written(table: Table, request: Request, released: Released) -> Any:
     """Write estimates in a frame of the user's kind."""
     estimates = [
-        ({"statistic": asked.kind, "column": asked.column or None, **label}, estimate)
-        for asked in request.statistics
-        for label, estimate in zip(asked.labels, asked.estimate(released), strict=True)
+        ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
+        for statistic in request.statistics
+        for label, estimate in zip(statistic.labels, statistic.estimate(released), strict=True)
     ]
     rows = [
         dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)

@@ -1,0 +1,84 @@
+"""The bounds on the privacy of several releases together, each as delta at every epsilon.
+
+Proof: docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from inbounds.accounting import pld
+from inbounds.calibration.approximate import gaussian_delta, rho_delta
+from inbounds.errors import CertificateError
+from inbounds.loss import PrivacyLoss
+from inbounds.numerics.search import smallest_admissible
+
+Curve = Callable[[float], float]
+"""Delta as a function of epsilon."""
+
+Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
+
+Losses = tuple[tuple[PrivacyLoss, int], ...]
+"""Each distinct loss, and the number of releases that have it."""
+
+_CLOSE = 1e-12  # relative: where the search for an epsilon stops
+_LARGEST = 2e9  # the search for an epsilon gives up here
+
+
+def best_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Bound, Curve]:
+    """Return the bounds that may be the best, given the totals of `losses`.
+
+    Examples
+    --------
+    >>> sorted(best_curves(((PrivacyLoss.concentrated(0.1), 2),), math.inf, 0.2, math.inf))
+    ['basic', 'zCDP']
+    """
+    curves: dict[Bound, Curve] = {"basic": lambda epsilon: 0.0 if epsilon >= pure else 1.0}
+    if 0 < rho < math.inf:
+        curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
+    if 0 < mu < math.inf:
+        curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
+    if losses and all(loss.profile for loss, _ in losses):
+        curves["PLD"] = lambda epsilon: pld.delta(losses, epsilon)
+        return curves
+    return curves | _optimal_pure(losses, pure)
+
+
+def all_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Bound, Curve]:
+    """Return every bound, including "optimal pure" where "PLD" is never worse.
+
+    Examples
+    --------
+    >>> sorted(all_curves(((PrivacyLoss.pure(0.1), 2),), 0.2, 0.01, math.inf))
+    ['PLD', 'basic', 'optimal pure', 'zCDP']
+    """
+    return best_curves(losses, pure, rho, mu) | _optimal_pure(losses, pure)
+
+
+def _optimal_pure(losses: Losses, pure: float) -> dict[Bound, Curve]:
+    if not 0 < pure < math.inf:
+        return {}
+    known = tuple((PrivacyLoss.pure(loss.epsilon), n) for loss, n in losses if loss.epsilon)
+    return {"optimal pure": lambda epsilon: pld.delta(known, epsilon)}
+
+
+def epsilon_at(curve: Curve, delta: float, start: float) -> float:
+    """Return about the smallest epsilon at which `curve` was found to be at most `delta`.
+
+    Examples
+    --------
+    >>> round(epsilon_at(lambda epsilon: math.exp(-epsilon), 0.5, start=1.0), 6)
+    0.693147
+    """
+
+    def enough(epsilon: float) -> bool:
+        return curve(epsilon) <= delta
+
+    if enough(0.0):
+        return 0.0
+    try:
+        return smallest_admissible(enough, min(start, 1e3), tolerance=_CLOSE, most=_LARGEST)
+    except CertificateError:
+        return math.inf

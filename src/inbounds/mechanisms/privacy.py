@@ -1,0 +1,158 @@
+"""The privacy of one release, derived from its pure epsilon where nothing better is known."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+from inbounds import _check
+from inbounds.guarantee import check_delta
+from inbounds.loss import PrivacyLoss
+from inbounds.mechanisms.argument import check_order
+from inbounds.numerics.search import smallest_admissible
+from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
+from inbounds.unit import Unit
+
+
+class Privacy(ABC):
+    """The privacy of one release: epsilon, delta, rho, mu, Rényi divergences, and all in a loss.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+    >>> round(m.epsilon, 6), round(m.rho, 6), round(m.renyi(1), 6)
+    (1.0, 0.5, 0.5)
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """The pure epsilon that this scale gives, rounded up."""
+
+    def delta(self, epsilon: float) -> float:
+        """Return a delta such that the same release is (`epsilon`, delta)-private.
+
+        Parameters
+        ----------
+        epsilon
+            A finite number of zero or more.
+
+        Returns
+        -------
+        float
+            An upper bound on max(0, P(Y ∈ S) - e^epsilon · P(Y' ∈ S)) over neighbours and sets S of
+            outputs. Here it is that of randomised response, the worst case for a pure epsilon p:
+            (e^p - e^epsilon)/(1 + e^p), or 0 if `epsilon` is p or more.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is negative or not finite.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+        >>> m.delta(1.0), 0 < m.delta(0.5) < 0.3
+        (0.0, True)
+        """
+        epsilon = _check.not_negative(epsilon=epsilon)
+        return response_delta(self.epsilon, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the smallest epsilon at which the method `delta` gives this `delta` or less.
+
+        Parameters
+        ----------
+        delta
+            A number of zero or more.
+
+        Returns
+        -------
+        float
+            The smallest epsilon times at most 1 + 1e-6, and never below it; the pure epsilon if
+            `delta` is 0.
+
+        Raises
+        ------
+        ArgumentError
+            If `delta` is negative or not finite.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
+        >>> round(m.epsilon_at(1e-6), 5), m.epsilon_at(0) == m.epsilon
+        (1.0, True)
+        """
+        delta = check_delta(delta)
+        if delta == 0:
+            return self.epsilon
+
+        def holds(epsilon: float) -> bool:
+            return self.delta(epsilon) <= delta
+
+        if holds(0.0):
+            return 0.0
+        start = self.epsilon if math.isfinite(self.epsilon) else 1.0
+        return smallest_admissible(holds, start, tolerance=1e-6)
+
+    @property
+    def rho(self) -> float:
+        """A rho such that the same release is rho-zCDP."""
+        return pure_rho(self.epsilon)
+
+    @property
+    def gdp(self) -> float:
+        """A mu such that the same release is mu-GDP."""
+        return pure_mu(self.epsilon)
+
+    def renyi(self, alpha: float) -> float:
+        """Return an upper bound on the Rényi divergence of order `alpha`.
+
+        Parameters
+        ----------
+        alpha
+            The order, at least 1; infinity is allowed.
+
+        Returns
+        -------
+        float
+            The smaller of epsilon and alpha · rho.
+
+        Raises
+        ------
+        ArgumentError
+            If `alpha` is below 1 or NaN.
+        """
+        return min(self.epsilon, check_order(alpha) * self.rho)
+
+    def loss(self, unit: Unit | None = None) -> PrivacyLoss:
+        """Return the privacy loss of one release, which `compose` and `Ledger` read.
+
+        Parameters
+        ----------
+        unit
+            The change of the data that the sensitivity was stated for, if known.
+
+        Returns
+        -------
+        PrivacyLoss
+            Epsilon, mu, rho and a table of `delta`.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If `unit` is not a `Unit`.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
+        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
+        """
+        points = tabulated(self.delta, self.epsilon)
+        return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)
