@@ -87,7 +87,7 @@ def id_of(value: object) -> str:
 def test_what_is_not_a_number_is_a_type_error_naming_the_argument(
     check: Callable[..., Any], value: object
 ) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"^thing must be a real number, got thing="):
+    with pytest.raises(ArgumentTypeError, match=r"^thing must be a real number, got "):
         check(thing=value)
 
 
