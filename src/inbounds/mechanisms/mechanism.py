@@ -21,7 +21,7 @@ from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.distribution import Distribution, check_level
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
-from inbounds.mechanisms.privacy import Privacy
+from inbounds.mechanisms.privacy import ReleasePrivacy
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -34,7 +34,7 @@ _ELSEWHERE = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Distribution, Privacy, HasHtml, ABC):
+class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
     """Base of the mechanisms, which add independent noise to each coordinate and stay in a box.
 
     On an interval every element of an array is a separate release: values of n people at epsilon

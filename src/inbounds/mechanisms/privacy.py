@@ -14,7 +14,7 @@ from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
 from inbounds.unit import Unit
 
 
-class Privacy(ABC):
+class ReleasePrivacy(ABC):
     """The privacy of one release: epsilon, delta, rho, mu, Rényi divergences, and all in a loss.
 
     Examples
@@ -68,7 +68,7 @@ class Privacy(ABC):
         Parameters
         ----------
         delta
-            A number of zero or more.
+            A probability: zero or more, and below 1.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class Privacy(ABC):
         Raises
         ------
         ArgumentError
-            If `delta` is negative or not finite.
+            If `delta` is negative, or 1 or more.
 
         Examples
         --------
