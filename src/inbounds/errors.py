@@ -22,6 +22,9 @@ that says what to do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from numbers import Number
+from types import NoneType
 from typing import Any, Self
 
 
@@ -58,15 +61,15 @@ class Hint(str):
 def quoted(value: object, *, vector: bool = False) -> str:
     """Return a public argument as code, cut if long; its type if it cannot be written.
 
-    Columns, arrays and lists are shown only where a `vector` is expected: elsewhere they are a
-    mistake, and may be the private data.
+    Only numbers, short texts and objects of ours are shown, and lists and arrays where a `vector`
+    is expected: anything else is a mistake, and may be the private data.
 
     Examples
     --------
     >>> quoted("a" * 100)[-10:], quoted(10**5000), quoted([17, 41]), quoted([2.0], vector=True)
     ('aaaaaaa...', '<int>', '<list>', '[2.0]')
     """
-    if not vector and _holds_several(value):
+    if not (vector or _is_shown(value)):
         return f"<{type(value).__name__}>"
     try:
         text = repr(value)
@@ -76,12 +79,11 @@ def quoted(value: object, *, vector: bool = False) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _holds_several(value: object) -> bool:
-    kind = type(value)
-    if issubclass(kind, str | bytes) or kind.__module__.startswith("inbounds."):
-        return False
-    several = any(hasattr(kind, name) for name in ("__len__", "__iter__", "__array__"))
-    return several and getattr(value, "ndim", 1) != 0
+def _is_shown(value: object) -> bool:
+    if isinstance(value, str):
+        return "\n" not in value
+    numbers = (NoneType, bool, Number, Decimal)
+    return isinstance(value, numbers) or type(value).__module__.startswith("inbounds.")
 
 
 class InBoundsError(Exception):

@@ -16,6 +16,7 @@ from functools import partial
 from io import BytesIO
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -345,6 +346,13 @@ COLUMNS_OF_DATA: dict[str, Callable[[list[float]], Any]] = {
     "frame": lambda data: pd.DataFrame({"age": data}),
     "dict": lambda data: dict(enumerate(data)),
     "set": set,
+    "record": lambda data: np.rec.fromarrays([[value] for value in data], names="a,b,c")[0],
+    "array of no dimension": lambda data: np.array(SimpleNamespace(age=data)),
+    "namespace": lambda data: SimpleNamespace(age=data),
+    "interval": lambda data: pd.Interval(data[1], data[0]),
+    "categories": pd.CategoricalDtype,
+    "bytes": lambda data: repr(data).encode(),
+    "error": ValueError,
 }
 
 

@@ -160,6 +160,35 @@ def test_cells_that_are_arrays_are_not_parts_of_the_old_column() -> None:
     assert np.int64(SECRET).tobytes() not in pickle.dumps(ib.privatize(parts, {"age": AGE}))
 
 
+def texts(kind: Any, *, chunks: int) -> pd.DataFrame:
+    """Equal texts, which are one object for each chunk of a file that they were read from."""
+    towns = [town for _ in range(chunks) for town in ["".join(["U", "lm"])] * (12 // chunks)]
+    index = pd.Index([f"{town}-" for town in towns], dtype=object)
+    return pd.DataFrame({"age": np.ones(12), "town": pd.Series(towns, index, kind)}, index)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize(
+    "kind", [object, "string[python]", pd.StringDtype("python", np.nan)], ids=str
+)
+def test_which_equal_cells_are_one_object_is_not_published(kind: Any, shuffle: bool) -> None:
+    """A pickle writes an object once, so it would tell the chunks, and so the old order."""
+    given = [texts(kind, chunks=chunks) for chunks in (1, 3, 12)]
+    assert len({len(pickle.dumps(frame)) for frame in given}) == 3
+    published = [ib.privatize(frame, {"age": AGE}, shuffle=shuffle) for frame in given]
+    pickles = {pickle.dumps(frame.assign(age=0.0)) for frame in published}
+    assert len(pickles) == 1
+    assert all((frame["town"] == "Ulm").all() for frame in published)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_lists_of_nothing_stay_lists_of_nothing(lazy: bool) -> None:
+    frame = pl.DataFrame({"age": [1.0, 2.0, 3.0], "x": pl.Series([[], [None], None])})
+    published = ib.privatize(frame.lazy() if lazy else frame, {"age": AGE}).lazy().collect()
+    assert published.schema["x"] == frame.schema["x"] == pl.List(pl.Null)
+    assert published["x"].to_list() == [[], [None], None]
+
+
 ORDERED: dict[str, Callable[[], Any]] = {
     "float16": lambda: pa.array([np.float16(1), np.float16(2)], pa.float16()),
     "decimal": lambda: pa.array([Decimal("1.5"), Decimal("2.5")], pa.decimal32(5, 2)),

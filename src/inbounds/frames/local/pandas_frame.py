@@ -72,10 +72,8 @@ def _is_bare(array: Any) -> bool:
     """Say whether an array holds its values only; pandas' own arrays have other arrays inside."""
     if not isinstance(array, pd.arrays.NumpyExtensionArray):
         return False
-    values = array.to_numpy()
-    if values.dtype == object:  # a cell may be a part of a larger object
-        return set(map(type, values)) <= _WHOLE
-    return values.dtype.metadata is None and values.dtype.isnative
+    dtype = array.to_numpy().dtype
+    return dtype.kind != "O" and dtype.metadata is None and dtype.isnative
 
 
 def _rebuilt(array: Any, name: Any, *, sort: bool = False) -> Any:
@@ -113,10 +111,29 @@ def _copy_by_pickle(array: Any, name: str, *, sort: bool) -> Any:
     return _BareUnpickler(file, pickler.kept).load()
 
 
+def _copied_cells(cells: Any, name: str) -> Any:
+    """Copy an array of Python objects cell by cell.
+
+    A cell may be part of a larger object. And equal cells that are one object in one place and two
+    in another would tell, in a pickle, which rows came from one chunk of a file.
+    """
+    copy = np.empty(cells.shape, object)
+    for place in np.ndindex(cells.shape):
+        cell = cells[place]
+        is_whole = type(cell) in _WHOLE
+        copy[place] = (
+            pickle.loads(pickle.dumps(cell, 5))
+            if is_whole
+            else _copy_by_pickle(cell, name, sort=False)
+        )
+    return copy
+
+
 class _BarePickler(pickle.Pickler):
     """Writes numpy and Arrow types without metadata, wherever they are in a pandas array.
 
-    Arrow arrays are not written; they are built anew and `kept` for the reader.
+    Arrow arrays and arrays of objects are not written; they are built anew and `kept` for the
+    reader.
     """
 
     def __init__(self, file: io.BytesIO, name: str, *, sort: bool) -> None:
@@ -126,11 +143,14 @@ class _BarePickler(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> int | None:
         arrow = sys.modules.get("pyarrow")  # it is loaded if an Arrow array exists
-        if arrow is None or not isinstance(value, arrow.Array | arrow.ChunkedArray):
-            return None
-        from inbounds.frames.local.layout import rebuilt_column  # noqa: PLC0415 - needs PyArrow
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            self.kept.append(_copied_cells(value, self._name))
+        elif arrow is not None and isinstance(value, arrow.Array | arrow.ChunkedArray):
+            from inbounds.frames.local.layout import rebuilt_column  # noqa: PLC0415 - needs PyArrow
 
-        self.kept.append(rebuilt_column(value, self._name, sort=self._sort))
+            self.kept.append(rebuilt_column(value, self._name, sort=self._sort))
+        else:
+            return None
         return len(self.kept) - 1
 
     def reducer_override(self, value: Any) -> Any:
@@ -140,6 +160,8 @@ class _BarePickler(pickle.Pickler):
             data[known] = value._data[known]
             return type(value), (data, ~known)
         if isinstance(value, np.dtype) and value.metadata is not None:
+            if value.names is not None:
+                raise TypeError  # it would lose its fields
             return np.dtype, (value.str,)
         if type(value) is pd.arrays.ArrowExtensionArray:  # it takes its type from the new array
             return pd.arrays.ArrowExtensionArray, (value.__arrow_array__(),)

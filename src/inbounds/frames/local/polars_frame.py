@@ -120,7 +120,10 @@ def _rebuilt_series(series: pl.Series) -> pl.Series:
         )
     plain = series if arrow_type == kind else series.cast(arrow_type)
     array = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return pl.Series(name, rebuilt_column(array, name), arrow_type).cast(kind)
+    rebuilt = pl.Series(name, rebuilt_column(array, name), arrow_type)
+    result = rebuilt.cast(kind)
+    # Polars does not cast to lists of nothing.
+    return result if result.dtype == kind else pl.Series(name, rebuilt.to_list(), kind)
 
 
 def _in_arrow(kind: Any) -> Any:
