@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+import numpy as np
+
 from inbounds import _check
 from inbounds.domain import Box
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.loss import PrivacyLoss
 
 _MOST = 10**15  # releases of one mechanism
@@ -88,6 +90,11 @@ def is_immutable(cls: type) -> bool:
     return cls.__module__.startswith("inbounds.")
 
 
+def _is_count(number: object) -> bool:
+    is_integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return is_integer and 1 <= number <= _MOST  # type: ignore[operator]
+
+
 def counted_losses(releases: Iterable[Release | tuple[Release, int]]) -> Counter[PrivacyLoss]:
     """Return each distinct loss of `releases`, and the number of releases that have it.
 
@@ -112,9 +119,12 @@ def counted_losses(releases: Iterable[Release | tuple[Release, int]]) -> Counter
             requirement = "mechanisms, or pairs of a mechanism and a count"
             raise ArgumentTypeError.must_be("releases", requirement, got=f"{len(pair)} items")
         release, count = pair
-        count = _check.whole(1, _MOST, count=count)
+        if not _is_count(count):
+            requirement = "hold counts that are whole numbers from 1 to 10¹⁵"
+            got, hint = _check.quoted(count), "write (mechanism, count)."
+            raise ArgumentError.must("releases", requirement, got=got, hint=hint)
         if id(release) not in known or not is_immutable(type(release)):
             known[id(release)] = release, loss_of(release)
         _, loss = known[id(release)]
-        counts[loss] += count
+        counts[loss] += int(count)
     return counts
