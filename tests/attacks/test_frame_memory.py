@@ -124,8 +124,9 @@ def test_rows_outside_a_slice_of_lists_of_polars_are_not_published(kind: Any) ->
 def test_what_cannot_be_rebuilt_is_refused_if_something_stands_beside_it() -> None:
     struct = pl.Struct({"n": pl.Int64, "t": pl.Array(pl.Int8, 0)})
     frame = pl.DataFrame({"age": [1.0], "x": pl.Series([{"n": SECRET, "t": []}], dtype=struct)})
+    times = pl.struct(pl.lit(1).cast(pl.Datetime("ns")).alias("t"), pl.lit([]).alias("n"))
     views = pl.Series("x", [np.arange(9)[:1]], dtype=pl.Object)  # with eight numbers behind it
-    for given in (frame, frame.with_columns(views)):
+    for given in (frame, frame.with_columns(views), frame.with_columns(times.alias("x"))):
         with pytest.raises(ib.ArgumentTypeError, match="column 'x' must be of a type that can be"):
             ib.privatize(given, {"age": AGE})
 

@@ -52,7 +52,7 @@ class Composition(Printed):
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
 
-    `epsilon` and `delta` use the smallest of them. The proof is in docs/proofs/composition.md.
+    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md.
 
     References
     ----------
@@ -69,10 +69,8 @@ class Composition(Printed):
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0)
     >>> together = compose([(m, 100)])
-    >>> together.epsilon(delta=1e-6) < 100 * m.epsilon
-    True
-    >>> together.best(delta=1e-6)
-    'PLD'
+    >>> together.epsilon(delta=1e-6) < 100 * m.epsilon, together.best(delta=1e-6)
+    (True, 'PLD')
     """
 
     losses: tuple[tuple[PrivacyLoss, int], ...]

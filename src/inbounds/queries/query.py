@@ -32,7 +32,7 @@ class Query(HasHtml, Generic[ValueT_co]):
         error shows it. A number that a double cannot represent exactly, such as a long integer, is
         not rounded.
     box
-        The range of answers. It must follow from public knowledge, never from the data.
+        The range of true answers. It must follow from public knowledge, never from the data.
     sensitivity
         How much the answers of two neighbours may differ: a number (an l2 norm) or `L2`, `L1`,
         `LInf`, `PerCoordinate` and their intersections.

@@ -112,18 +112,32 @@ def _rebuilt_series(series: pl.Series) -> pl.Series:
         return _rebuilt_series(series.ext.storage()).ext.to(kind)
     arrow_type = _in_arrow(kind)
     if arrow_type is None:
-        raise ArgumentTypeError.must_be(
-            f"column {name!r}",
-            "of a type that can be rebuilt",
-            got=type(kind).__name__,
-            hint="unnest it, or cast it to plain types, first.",
-        )
+        raise _refusal(series)
     plain = series if arrow_type == kind else series.cast(arrow_type)
     array = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
     rebuilt = pl.Series(name, rebuilt_column(array, name), arrow_type)
     result = rebuilt.cast(kind)
-    # Polars does not cast to lists of nothing.
-    return result if result.dtype == kind else pl.Series(name, rebuilt.to_list(), kind)
+    if result.dtype == kind:
+        return result
+    if not _holds_nothing(kind):  # by way of Python, nanoseconds would be lost
+        raise _refusal(series)
+    return pl.Series(name, rebuilt.to_list(), kind)  # Polars does not cast to lists of nothing
+
+
+def _refusal(series: pl.Series) -> ArgumentTypeError:
+    return ArgumentTypeError.must_be(
+        f"column {series.name!r}",
+        "of a type that can be rebuilt",
+        got=type(series.dtype).__name__,
+        hint="unnest it, or cast it to plain types, first.",
+    )
+
+
+def _holds_nothing(kind: Any) -> bool:
+    """Say whether a type has nulls and lists of them only."""
+    return isinstance(kind, pl.Null) or (
+        isinstance(kind, pl.List | pl.Array) and _holds_nothing(kind.inner)
+    )
 
 
 def _in_arrow(kind: Any) -> Any:
