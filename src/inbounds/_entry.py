@@ -37,6 +37,24 @@ _SHORT = {"eps": "epsilon", "sens": "sensitivity", "box": "domain", "bounds": "d
 
 
 def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator as `called` does, which also warns of weak guarantees."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        call = called(label, **hints)(function)
+
+        @wraps(function)
+        def warned(*args: P.args, **kwargs: P.kwargs) -> R:
+            result = call(*args, **kwargs)
+            if not _is_ours(sys._getframe(1).f_code.co_filename):
+                warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
+            return result
+
+        return warned
+
+    return decorate
+
+
+def called(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for a public function, which keeps its signature.
 
     Parameters
@@ -54,14 +72,10 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                result = function(*args, **kwargs)
+                return function(*args, **kwargs)
             except TypeError:
                 if _fits(signature, args, kwargs):
                     raise
-            else:
-                if not _is_ours(sys._getframe(1).f_code.co_filename):
-                    warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
-                return result
             raise _Misfit(name, signature, args, kwargs).error(hints)
 
         return call
@@ -82,7 +96,7 @@ def constructed(**hints: str) -> Callable[[type[T]], type[T]]:
 
     def decorate(cls: type[T]) -> type[T]:
         constructor: Any = cls.__init__
-        setattr(cls, "__init__", entry(cls.__name__, **hints)(constructor))  # noqa: B010 - mypy
+        setattr(cls, "__init__", called(cls.__name__, **hints)(constructor))  # noqa: B010 - mypy
         return cls
 
     return decorate
@@ -160,10 +174,13 @@ class _Misfit:
             return ArgumentTypeError.must_be(twice[0], "given once, not by position and by name")
         return self._missing(hints)
 
+    @property
+    def _takes(self) -> str:
+        return ", ".join(self.names) or "no arguments"
+
     def _unknown(self, name: str, hints: dict[str, str]) -> ArgumentTypeError:
-        takes = ", ".join(self.names)
         return ArgumentTypeError(
-            f"{name} is not an argument of {self.label}, which takes {takes}.",
+            f"{name} is not an argument of {self.label}, which takes {self._takes}.",
             argument=name,
             requirement="left out",
             hint=hints.get(name) or _guess(name, self.names),
@@ -173,14 +190,16 @@ class _Misfit:
         """Say which arguments take names, if the call has enough of them left."""
         unfilled = [name for name in self.names if name not in (*self.places, *self.by_name)]
         if len(self.extra) > len(unfilled):
-            takes, count = ", ".join(self.names), len(self.args)
-            return ArgumentTypeError(f"{self.label} takes {takes}, got {count} arguments.")
+            count = len(self.args)
+            return ArgumentTypeError(f"{self.label} takes {self._takes}, got {count} arguments.")
         given = dict.fromkeys((*self.by_name, *self.needed), "...")
         given |= dict(zip(unfilled, map(_shown, self.extra), strict=False))
         keywords = [name for name in self.names if name in given and name not in self.places]
         call = ", ".join([*self.places, *(f"{name}={given[name]}" for name in keywords)])
         named = _listed(unfilled[: len(self.extra)])
-        return ArgumentTypeError.must_be(named, f"given by name: {self.label}({call})")
+        numbers = all(type(value) in (int, float) for value in self.args)
+        hint = "domain is one argument: Box(0, 120)." if numbers and "domain" in self.places else ""
+        return ArgumentTypeError.must_be(named, f"given by name: {self.label}({call})", hint=hint)
 
     def _missing(self, hints: dict[str, str]) -> ArgumentTypeError:
         missing = [name for name in self.needed if name not in (*self.by_place, *self.by_name)]

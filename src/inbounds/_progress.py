@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from inbounds import _check
 from inbounds._extra import optional
 
 _Item = TypeVar("_Item")
@@ -19,7 +20,7 @@ def tracked(items: Sequence[_Item], description: str, *, progress: bool) -> Iter
     >>> list(tracked([1, 2], "Numbers", progress=False))
     [1, 2]
     """
-    if not progress:
+    if not _check.yes_or_no(progress=progress):
         return items
     with optional():
         from rich.console import Console  # noqa: PLC0415 - optional
@@ -37,7 +38,7 @@ def bar(total: int, description: str, *, progress: bool) -> Iterator[Callable[[i
     >>> with bar(100, "Audit", progress=False) as advance:
     ...     advance(100)
     """
-    if not progress:
+    if not _check.yes_or_no(progress=progress):
         yield lambda _: None
         return
     with optional():

@@ -172,3 +172,65 @@ def test_a_large_rho_and_an_array_of_one_number_are_weak_too() -> None:
         ib.BoundedGaussian.calibrated(BOX, 1, rho=1e6)
     with pytest.warns(WeakGuaranteeWarning, match="epsilon=50"):
         ib.BoundedGaussian.calibrated(BOX, 1, epsilon=np.array(50.0))
+
+
+FUNCTIONS = (
+    ib.audit,
+    ib.compose,
+    ib.deconvolve,
+    ib.privatize,
+    ib.regimes,
+    ib.summarize,
+    ib.frames.histogram,
+    ib.frames.mean,
+    ib.frames.total,
+    ib.frames.variance,
+)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_wrong_call_names_what_is_missing_or_unknown(function: Any) -> None:
+    needed = [
+        p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty
+    ]
+    assert refusal(function).startswith((f"{needed[0]} ", f"{needed[0]}, "))
+    unknown = refusal(lambda: function(**dict.fromkeys(needed, None), misspelt=271828182))
+    assert unknown.startswith(f"misspelt is not an argument of {function.__name__}, which takes ")
+    assert "2718" not in unknown
+
+
+def test_a_function_without_arguments_says_so() -> None:
+    text = refusal(lambda: ib.frames.count(column="age"))  # type: ignore[call-arg]
+    assert text == "column is not an argument of count, which takes no arguments."
+
+
+def test_bounds_in_place_of_a_box_are_explained() -> None:
+    text = refusal(lambda: ib.calibrate(0, 120, 2.5, epsilon=1.0))  # type: ignore[misc,arg-type]
+    assert "Hint: domain is one argument: Box(0, 120)." in text
+
+
+def test_what_cannot_release_is_refused_before_its_box_is_missed() -> None:
+    assert refusal(lambda: ib.audit("m")).startswith("mechanism must have a method release")
+
+
+@pytest.mark.parametrize("progress", [1, "yes", [True]])
+def test_progress_must_be_true_or_false(progress: Any) -> None:
+    m = ib.ClampedLaplace(BOX, 120, scale=100.0)
+    for call in (
+        lambda: ib.deconvolve([3.0, 4.0], m, progress=progress),
+        lambda: ib.audit(m, releases=1000, progress=progress),
+    ):
+        assert refusal(call).startswith("progress must be True or False")
+
+
+def test_a_ledger_names_arguments_of_a_wrong_type(tmp_path: Path) -> None:
+    ledger = ib.Ledger(tmp_path / "ledger.db")
+    wrong: Any = np.array([True, False])
+    assert refusal(lambda: ledger.open("d", epsilon=1, exist_ok=wrong)).startswith("exist_ok ")
+    ledger.open("d", epsilon=1)
+    assert refusal(lambda: ledger.verify("d", expected_head=wrong)).startswith("expected_head ")
+
+
+def test_a_single_query_is_not_a_sequence() -> None:
+    wrong: Any = 3
+    assert refusal(lambda: ib.queries.stack(wrong)).startswith("queries must be a sequence")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from inbounds import _check
+from inbounds._entry import called
 from inbounds._table import Printed, Table
 from inbounds.accounting.bound import Bound, Curve, all_curves, best_curves, epsilon_at
 from inbounds.accounting.priced import Release, counted_losses
@@ -240,6 +241,7 @@ class Composition(Printed):
         return f"Composition(releases={len(self)}, {totals}{unit})"
 
 
+@called()
 def compose(
     releases: Iterable[Release | tuple[Release, int]], unit: Unit | None = None
 ) -> Composition:

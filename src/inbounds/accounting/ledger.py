@@ -120,6 +120,7 @@ class Ledger(LedgerReader):
         ArgumentError, ArgumentTypeError
             If the name or the budget is not valid.
         """
+        exist_ok = _check.yes_or_no(exist_ok=exist_ok)
         budget = Budget(epsilon, delta, rho, unit)
         warn_if_weak(epsilon=epsilon, delta=delta, rho=rho)
         present = self._book.open(text(dataset=dataset), budget, create=self._create)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from inbounds._extra import optional
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
+from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Cost, as_float, total
 from inbounds.accounting.overview import overview
 from inbounds.guarantee import Amount
@@ -154,6 +155,8 @@ class LedgerReader:
         >>> ledger.verify("survey", expected_head=kept) == ledger.head("survey")
         True
         """
+        if expected_head is not None:
+            expected_head = text(expected_head=expected_head)
         return self._book.verify(dataset, expected_head)
 
     def _repr_html_(self) -> str | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
+from inbounds._entry import called
 from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
@@ -111,6 +112,7 @@ class Regimes(Printed):
         return f"Regimes(delta={self.delta:g}, dimension={self.dimension}, {rows}×{columns} cells)"
 
 
+@called()
 def regimes(
     *,
     delta: float,

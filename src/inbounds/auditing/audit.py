@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import called
 from inbounds._progress import bar
 from inbounds._table import Printed, Table
 from inbounds.auditing.choice import choose
@@ -23,6 +24,7 @@ from inbounds.auditing.neighbour import Pair
 from inbounds.auditing.overview import audit_table, tried, verdict
 from inbounds.auditing.subject import (
     Subject,
+    check_subject,
     claim_of,
     is_own,
     number_or_tuple,
@@ -152,6 +154,7 @@ class Audit(Printed):
         return f"Audit({state}, epsilon_lower={bound}, claimed_epsilon={claim}, {test})"
 
 
+@called()
 def audit(
     mechanism: Any,
     *,
@@ -238,6 +241,7 @@ def audit(
     total = _check.whole(_FEWEST, _MOST, releases=releases)
     confidence = _check.within(0.5, 1.0, confidence=confidence)
     delta = check_delta(delta)
+    check_subject(mechanism)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)
     is_ours = is_own(mechanism)

@@ -52,13 +52,6 @@ class Subject:
         advance: Callable[[int], None],
     ) -> None:
         method = getattr(mechanism, "release", None)
-        if not callable(method) and not callable(mechanism):
-            hint = "for another library's object, pass the method that releases one value."
-            requirement = "have a method release(values), or be a function"
-            raise ArgumentTypeError.must("mechanism", requirement, hint=hint)
-        if isinstance(mechanism, type) and callable(method):
-            got, hint = f"the class {mechanism.__name__}", "pass an instance of it."
-            raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)
         self._release = method if callable(method) else mechanism
         self._by_array = callable(method) if vectorized is None else vectorized
         self._options = {} if entropy is None else {"entropy": entropy}
@@ -101,6 +94,18 @@ class Subject:
             got = f"got {outputs.shape} for values of shape {shape}"
             raise OutputError(f"the mechanism must return outputs of the values' shape, {got}.")
         return outputs
+
+
+def check_subject(mechanism: Any) -> None:
+    """Refuse what cannot release anything."""
+    method = getattr(mechanism, "release", None)
+    if not callable(method) and not callable(mechanism):
+        hint = "for another library's object, pass the method that releases one value."
+        requirement = "have a method release(values), or be a function"
+        raise ArgumentTypeError.must("mechanism", requirement, hint=hint)
+    if isinstance(mechanism, type) and callable(method):
+        got, hint = f"the class {mechanism.__name__}", "pass an instance of it."
+        raise ArgumentTypeError.must_be("mechanism", "an object", got=got, hint=hint)
 
 
 def pairs_of(

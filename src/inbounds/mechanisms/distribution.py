@@ -198,7 +198,9 @@ def check_level(level: object) -> float:
     """Return a checked level. Errors do not show it, because it may be a misplaced value."""
     number = _check.public_values(level=level)
     if number.ndim or not 0 < number < 1:
-        raise ArgumentError.must_be("level", "a number strictly between 0 and 1")
+        raise ArgumentError.must_be(
+            "level", "a number strictly between 0 and 1", hint="write 95 % as 0.95."
+        )
     return float(number)
 
 

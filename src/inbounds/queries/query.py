@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
@@ -161,6 +161,8 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     >>> stack([age, height])
     Query(('age', 'height'), Box([0, 0], [120, 3]), PerCoordinate([1, 0.1]))
     """
+    if not isinstance(queries, Iterable):
+        raise ArgumentTypeError.must_be("queries", "a sequence of Query")
     queries = tuple(queries)
     if not all(isinstance(query, Query) for query in queries):
         raise ArgumentTypeError.must_be("queries", "a sequence of Query")

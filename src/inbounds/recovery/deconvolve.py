@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import called
 from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
 from inbounds.errors import ArgumentTypeError
@@ -28,6 +29,7 @@ _MANY = 1 << 20
 _ATOM = 1.0  # nats that all values on a bound cost
 
 
+@called()
 def deconvolve(
     outputs: Numbers | Iterator[Numbers],
     mechanism: Mechanism,

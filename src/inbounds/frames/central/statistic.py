@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from inbounds._check import format_numbers
+from inbounds._entry import called
 from inbounds.frames.central import moment
 from inbounds.frames.central.argument import check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
@@ -147,6 +148,7 @@ class _Histogram(_Count):  # of the rows in each bin
         return f"{self.kind}({self.column!r}, {format_numbers(self.edges)})"
 
 
+@called()
 def count() -> Statistic:
     """Ask for the number of rows n.
 
@@ -166,6 +168,7 @@ def count() -> Statistic:
     return _Count()
 
 
+@called()
 def total(column: str, lower: float, upper: float) -> Statistic:
     """Ask for the sum Σx of a column whose values are in [`lower`, `upper`].
 
@@ -199,6 +202,7 @@ def total(column: str, lower: float, upper: float) -> Statistic:
     return _Total(*check_bounded(column, lower, upper))
 
 
+@called()
 def mean(column: str, lower: float, upper: float) -> Statistic:
     """Ask for the mean Σx/n of a column whose values are in [`lower`, `upper`].
 
@@ -232,6 +236,7 @@ def mean(column: str, lower: float, upper: float) -> Statistic:
     return _Mean(*check_bounded(column, lower, upper))
 
 
+@called()
 def variance(column: str, lower: float, upper: float) -> Statistic:
     """Ask for the variance Σ(x - Σx/n)²/n of a column whose values are in [`lower`, `upper`].
 
@@ -265,6 +270,7 @@ def variance(column: str, lower: float, upper: float) -> Statistic:
     return _Variance(*check_bounded(column, lower, upper))
 
 
+@called()
 def histogram(column: str, edges: Sequence[float]) -> Statistic:
     """Ask for the number of rows in each bin of a column.
 

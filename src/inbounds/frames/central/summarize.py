@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from inbounds._entry import warn_if_weak
+from inbounds._entry import called, warn_if_weak
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import Table
@@ -34,6 +34,7 @@ with optional():
     import narwhals as nw
 
 
+@called()
 def summarize(
     frame: Any,
     statistics: Sequence[Statistic] | Statistic,

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, TypeVar
 
 from inbounds import _check
+from inbounds._entry import called
 from inbounds.accounting.composition import Composition, compose
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local.column import Column, Nulls
@@ -26,6 +27,7 @@ _ENGINES = {
 }
 
 
+@called()
 def privatize(
     frame: Frame,
     mechanisms: Mapping[Any, Mechanism],
