@@ -126,7 +126,7 @@ def warn_if_weak(*, epsilon: object, delta: object, rho: object) -> None:
             "hardly anything."
         )
     for argument, text in texts.items():
-        warnings.warn(WeakGuaranteeWarning(text, argument=argument), stacklevel=_depth())
+        warn_caller(WeakGuaranteeWarning(text, argument=argument))
 
 
 def _as_number(value: object) -> float:
@@ -136,12 +136,21 @@ def _as_number(value: object) -> float:
     return float(value) if isinstance(value, float | int | Real | Decimal) else math.nan
 
 
-def _depth() -> int:
-    """Return the `stacklevel`, seen from `warn_if_weak`, of the first line outside inbounds."""
-    frame, depth = sys._getframe(1), 1
+def warn_caller(warning: Warning) -> None:
+    """Give a warning at the line that called the library, however deep inside it this is.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller(DeprecationWarning("answer is now called output."))
+    >>> caught[0].filename == __file__
+    False
+    """
+    frame, depth = sys._getframe(0), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
         frame, depth = frame.f_back, depth + 1
-    return depth
+    warnings.warn(warning, stacklevel=depth)
 
 
 def _is_ours(filename: str) -> bool:

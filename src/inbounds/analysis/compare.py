@@ -28,6 +28,7 @@ from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import scale_of
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Comparison(Printed):
     def rows(self) -> list[dict[str, Any]]:
         """Return one dictionary for each mechanism, and one for the middle of the box."""
         entries: list[tuple[str, float | Floats | None, ErrorSummary, float]] = [
-            (c.name, c.mechanism.scale, c.error, c.epsilon) for c in self.contenders
+            (c.name, scale_of(c.mechanism), c.error, c.epsilon) for c in self.contenders
         ]
         entries.append((MIDDLE, None, self.baseline, 0.0))
         entries.sort(key=lambda entry: entry[2].rmse)
@@ -280,5 +281,5 @@ def _true_epsilon(mechanism: Mechanism, guarantee: Guarantee) -> float:
 def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:
     if liu is None or not isinstance(mechanism, BoundedGaussian):
         return None
-    mine, its = (float(np.mean(m.scales**2)) for m in (mechanism, liu))
+    mine, its = (float(np.mean(m.spread**2)) for m in (mechanism, liu))
     return 100 * (1 - mine / its)

@@ -57,7 +57,8 @@ class ErrorSummary:
     def of(cls, mechanism: Mechanism, people: int | None = None) -> Self:
         """Return the error of a mechanism, integrated over values in the lower half of the box.
 
-        By symmetry the upper half is the same. The part near the bound is integrated separately.
+        By symmetry the upper half is the same. The part near the bound is integrated separately. If
+        the distribution of the output jumps, each piece between two jumps of the box is.
 
         Examples
         --------
@@ -68,9 +69,8 @@ class ErrorSummary:
         """
         average = np.zeros(mechanism.domain.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
-        for fractions, weights in _places(mechanism):
-            values = _values(mechanism, fractions)
-            mse = mechanism.mse(values).reshape(fractions.shape)
+        for values, weights in _places(mechanism):
+            mse = mechanism.mse(values).reshape(weights.shape)
             average = average + (weights * mse).sum(axis=0)
             worst = np.maximum(worst, mse.max(axis=0))
             worst_bias = max(worst_bias, float(np.abs(mechanism.bias(values)).max()))
@@ -96,16 +96,32 @@ def times_least(error: float, least: float) -> float:
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
-    """Yield places in the box, as fractions of the widths, and their weights in an average."""
-    edge = np.minimum(_EDGE * mechanism.scales / mechanism.domain.widths, 0.5)
+    """Yield values in the box, and their weights in an average."""
+    if mechanism.breaks.size:
+        yield from _pieces(mechanism)
+        return
+    edge = np.minimum(_EDGE * mechanism.spread / mechanism.domain.widths, 0.5)
     ends = np.array([[0.0], [0.5]]) + np.zeros_like(edge)
-    yield ends, np.zeros_like(ends)
+    yield _values(mechanism, ends), np.zeros_like(ends)
     nodes, weights = _NODES[:, None], _WEIGHTS[:, None]
     block = max(1, _AT_ONCE // edge.size)
     for start, length in ((0.0, edge), (edge, 0.5 - edge)):
         for first in range(0, nodes.size, block):
             part = slice(first, first + block)
-            yield start + length * nodes[part], 2 * length * weights[part]
+            places = start + length * nodes[part]
+            yield _values(mechanism, places), 2 * length * weights[part]
+
+
+def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
+    """Yield values of each piece of an interval, and values on both sides of each jump."""
+    lower, upper = float(mechanism.domain.lower), float(mechanism.domain.upper)
+    breaks = mechanism.breaks
+    ends = np.concatenate([[lower], breaks, np.nextafter(breaks, lower), [upper]])
+    yield ends, np.zeros((ends.size, 1))
+    starts, lengths = np.append(lower, breaks), np.diff(np.concatenate([[lower], breaks, [upper]]))
+    values = starts[:, None] + lengths[:, None] * _NODES
+    weights = lengths[:, None] / (upper - lower) * _WEIGHTS
+    yield values.ravel(), weights.reshape(-1, 1)
 
 
 def _values(mechanism: Mechanism, fractions: Floats) -> Floats:

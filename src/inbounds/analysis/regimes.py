@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, warn_caller
 from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
@@ -183,7 +182,7 @@ def __getattr__(name: str) -> Floats:
 
 
 def _warn_of_old_name(old: str, new: str) -> None:
-    warnings.warn(f"{old} is now called {new}.", DeprecationWarning, stacklevel=3)
+    warn_caller(DeprecationWarning(f"{old} is now called {new}."))
 
 
 def _grid(name: str, numbers: Iterable[float]) -> Floats:

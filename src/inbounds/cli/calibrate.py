@@ -146,6 +146,7 @@ def describe(
     import numpy as np  # noqa: PLC0415 - help must be quick
 
     from inbounds.analysis.error import ErrorSummary  # noqa: PLC0415 - as above
+    from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - as above
 
     box = mechanism.domain
     bounds = zip(np.atleast_1d(box.lower).tolist(), np.atleast_1d(box.upper).tolist(), strict=True)
@@ -156,7 +157,7 @@ def describe(
         "step": box.step,
         "sensitivity": repr(mechanism.sensitivity),
         "requested": guarantee.stated(),
-        "scale": mechanism.scale,
+        "scale": scale_of(mechanism),
         "pure_epsilon": mechanism.epsilon,
     }
     if guarantee.delta:
@@ -193,7 +194,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
         baseline += ": lower than this mechanism's, at no privacy cost"
     rows = [
         ("asked for", f"{Amount(**facts['requested']):g}, sensitivity {facts['sensitivity']}"),
-        (f"{mechanism.noise.scale_name} (scale)", _number(facts["scale"])),
+        *_scale_row(mechanism, facts["scale"]),
         *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
         ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
         ("middle of the box", baseline),
@@ -203,6 +204,13 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
         _certified(facts),
     ]
     return Table.of_facts(f"{type(mechanism).__name__} on {mechanism.domain!r}", rows)
+
+
+def _scale_row(mechanism: Mechanism, scale: Any) -> list[tuple[str, str]]:
+    """Return a row about the scale of the noise, if there is noise."""
+    return (
+        [] if scale is None else [(f"{next(iter(mechanism.parameters))} (scale)", _number(scale))]
+    )
 
 
 def _certified(facts: dict[str, Any]) -> tuple[str, str]:

@@ -192,6 +192,8 @@ def warn_of_order(columns: list[CalibratedColumn], sorted_by: Collection[str]) -
 
 
 def _facts(column: CalibratedColumn) -> dict[str, Any]:
+    from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - help must be quick
+
     mechanism = column.mechanism
     proof = checked_certificate(mechanism)
     return {
@@ -200,7 +202,7 @@ def _facts(column: CalibratedColumn) -> dict[str, Any]:
         "bounds": [float(mechanism.domain.lower), float(mechanism.domain.upper)],
         "step": mechanism.domain.steps[0],
         "sensitivity": float(mechanism.domain.widths[0]),
-        "scale": float(mechanism.scale),
+        "scale": scale_of(mechanism),
         "requested": column.guarantee.stated(),
         "pure_epsilon": mechanism.epsilon,
         "certificate": proof and json.loads(proof.to_json()),

@@ -18,7 +18,7 @@ from inbounds.domain import Box
 from inbounds.errors import Hint
 from inbounds.guarantee import check_delta, check_epsilon
 from inbounds.mechanisms.argument import check_box, checked_calibration, checked_constructor
-from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
@@ -31,7 +31,7 @@ _UP = 1 + 2.0**-50  # covers the rounding of a quotient
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClampedGaussian(Mechanism):
+class ClampedGaussian(NoiseMechanism):
     """Release numbers with Gaussian noise, and move outputs outside the box to its nearest bound.
 
     On an interval every element of an array is a separate release. On an m-dimensional box the last

@@ -19,7 +19,7 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.profile import response_delta
@@ -30,7 +30,7 @@ _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
 
 @checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClampedLaplace(Mechanism):
+class ClampedLaplace(NoiseMechanism):
     """Release numbers with Laplace noise, and move outputs outside the box to its nearest bound.
 
     Moving an output costs no privacy. The scale is smaller than that of `BoundedLaplace`, but many

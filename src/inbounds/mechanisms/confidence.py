@@ -16,7 +16,7 @@ from inbounds.numerics import ball
 from inbounds.sampling.grid import Grid
 
 if TYPE_CHECKING:
-    from inbounds.mechanisms.mechanism import Mechanism
+    from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 
 _HALVINGS = 60
 _ROUNDING = 2.0**-48  # covers the rounding of a probability
@@ -24,7 +24,7 @@ _WIDER = 1 + 2.0**-20  # covers the rounding of a grid point
 
 
 def confidence_interval(
-    mechanism: Mechanism, outputs: Floats, level: float
+    mechanism: NoiseMechanism, outputs: Floats, level: float
 ) -> tuple[Floats, Floats]:
     """Return the ends of intervals that each hold the true value with probability `level`.
 
@@ -57,7 +57,7 @@ def confidence_interval(
     return ends[0], ends[1]
 
 
-def _rounding(mechanism: Mechanism, outputs: Floats) -> Floats:
+def _rounding(mechanism: NoiseMechanism, outputs: Floats) -> Floats:
     """Return how far an output may be from the ideal one: half a step, or more at the top."""
     box, sampler = mechanism.domain, mechanism.sampler()
     grids = [sampler.grid(j) for j in range(box.dimension)]

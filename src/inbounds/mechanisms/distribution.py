@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
+from abc import abstractmethod
 from typing import Any, overload
 
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import warn_caller
 from inbounds._number import fits_in_memory
 from inbounds._types import Floats, Number, Numbers
 from inbounds.errors import ArgumentError
@@ -61,11 +62,10 @@ class Distribution(Moments):
         ArgumentTypeError
             If an argument does not hold real numbers.
         """
-        inside, left, right, scale = self._standardised(values)
+        inside = self._inside(values)
         point = _fitting(inside, x=x)
         near = self._clip(point)
-        density = self._bounded.density((near - inside) / scale, left, right) / scale
-        return scalar_or_array(np.where(point == near, density, 0.0))
+        return scalar_or_array(np.where(point == near, self._pdf(near, inside), 0.0))
 
     @overload
     def cdf(self, x: Number, values: Number) -> float: ...
@@ -96,9 +96,9 @@ class Distribution(Moments):
         ArgumentTypeError
             If an argument does not hold real numbers.
         """
-        inside, left, right, scale = self._standardised(values)
+        inside = self._inside(values)
         point = _fitting(inside, x=x)
-        fraction = self._bounded.cumulative((self._clip(point) - inside) / scale, left, right)
+        fraction = self._cdf(self._clip(point), inside)
         return scalar_or_array(np.where(point < self.domain.lower, 0.0, fraction))
 
     @overload
@@ -130,13 +130,11 @@ class Distribution(Moments):
         ArgumentTypeError
             If an argument does not hold real numbers.
         """
-        inside, left, right, scale = self._standardised(values)
+        inside = self._inside(values)
         level = _fitting(inside, q=q)
         if not ((level >= 0) & (level <= 1)).all():
             raise ArgumentError.must_be("q", "between 0 and 1")
-        return scalar_or_array(
-            self._clip(inside + scale * self._bounded.quantile(level, left, right))
-        )
+        return scalar_or_array(self._clip(self._quantile(level, inside)))
 
     @overload
     def output_interval(self, values: Number, level: Number) -> tuple[float, float]: ...
@@ -185,13 +183,23 @@ class Distribution(Moments):
     def interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
     def interval(self, values: Any, level: Number) -> tuple[Any, Any]:
         """Return `output_interval`, under its old name."""
-        warnings.warn(
+        text = (
             "interval is now called output_interval; for the true value behind an output, "
-            "use confidence(output, level).",
-            DeprecationWarning,
-            stacklevel=2,
+            "use confidence(output, level)."
         )
+        warn_caller(DeprecationWarning(text))
         return self.output_interval(values, level)
+
+    # For clamped values, and points in the box.
+
+    @abstractmethod
+    def _pdf(self, x: Floats, inside: Floats) -> Floats: ...
+
+    @abstractmethod
+    def _cdf(self, x: Floats, inside: Floats) -> Floats: ...
+
+    @abstractmethod
+    def _quantile(self, q: Floats, inside: Floats) -> Floats: ...
 
 
 def check_level(level: object) -> float:

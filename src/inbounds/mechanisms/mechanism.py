@@ -1,8 +1,8 @@
-"""The base of all mechanisms: a box, a sensitivity, a scale, and how values are released."""
+"""The base of all mechanisms: a box, a sensitivity, and how values are released."""
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,18 +13,16 @@ from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
-from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT, Vector
+from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.mechanisms.argument import check_box, check_scale
-from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.distribution import Distribution, check_level
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
 from inbounds.mechanisms.privacy import ReleasePrivacy
 from inbounds.sampling.entropy import SYSTEM, Entropy
-from inbounds.sampling.sampler import Sampler
-from inbounds.sensitivity import Sensitivity, as_sensitivity
+from inbounds.sampling.sampler import Draws
+from inbounds.sensitivity import Sensitivity
 
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian and BoundedLaplace have it.",
@@ -35,7 +33,7 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
-    """Base of the mechanisms, which add independent noise to each coordinate and stay in a box.
+    """Base of the mechanisms, which hide values of a box and whose outputs stay in it.
 
     On an interval every element of an array is a separate release: values of n people at epsilon
     each, or n values of one person at n·epsilon together. On an m-dimensional box the last axis
@@ -47,16 +45,6 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
 
     domain: Box
     sensitivity: Sensitivity
-
-    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector) -> None:
-        """Check and set the fields, for the constructors of subclasses."""
-        check_box(domain)
-        checked = as_sensitivity(sensitivity)
-        checked.limits(domain.dimension)
-        name = self.noise.scale_name
-        checked_scale = check_scale(domain, **{name: scale})
-        for field, value in (("domain", domain), ("sensitivity", checked), (name, checked_scale)):
-            object.__setattr__(self, field, value)
 
     @overload
     def confidence(self, outputs: Number, level: Number) -> tuple[float, float]: ...
@@ -103,7 +91,7 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
         self.domain.check_shape(published, "outputs")
         if not ((published >= self.domain.lower) & (published <= self.domain.upper)).all():
             raise ArgumentError.must("outputs", "lie in the box, as all outputs of release do")
-        low, high = confidence_interval(self, published, check_level(level))
+        low, high = self._confidence(published, check_level(level))
         return scalar_or_array(low), scalar_or_array(high)
 
     @property
@@ -184,20 +172,28 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
             return column[1](outputs)
         return outputs if numbers.ndim else outputs.item()
 
-    def sampler(self, *, equal_time: bool = True) -> Sampler:
-        """Return the sampler that draws outputs; it does not check its input.
+    @abstractmethod
+    def sampler(self, *, equal_time: bool = True) -> Draws:
+        """Return the sampler that draws outputs; it does not check its input."""
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import inbounds as ib
-        >>> sampler = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).sampler()
-        >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
-        True
-        """
-        box = self.domain
-        bounds = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
-        return Sampler(self.noise, *bounds, self.scales, box.steps, self._clamped, equal_time)
+    @property
+    @abstractmethod
+    def spread(self) -> Floats:
+        """How far outputs are from their value, roughly: one number per coordinate."""
+
+    @property
+    def breaks(self) -> Floats:
+        """The values, in increasing order, at which the distribution of the output may jump."""
+        return np.empty(0)
+
+    @abstractmethod
+    def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
+        """Return the ends of confidence intervals for the values behind checked outputs."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What the constructor takes besides the domain and the sensitivity, by name."""
 
     if not TYPE_CHECKING:  # a type checker would accept every attribute
 
@@ -208,7 +204,7 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor, which checks the fields and derives the rest again."""
-        return type(self), (self.domain, self.sensitivity, self.scale)
+        return type(self), (self.domain, self.sensitivity, *self.parameters.values())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mechanism):
@@ -217,16 +213,24 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
             type(self) is type(other)
             and self.domain == other.domain
             and self.sensitivity == other.sensitivity
-            and np.array_equal(self.scale, other.scale)
+            and all(map(np.array_equal, self.parameters.values(), other.parameters.values()))
         )
 
     def __hash__(self) -> int:
-        scale = np.asarray(self.scale).tobytes()
-        return hash((type(self), self.domain, self.sensitivity, scale))
+        parameters = (_hashable(value) for value in self.parameters.values())
+        return hash((type(self), self.domain, self.sensitivity, *parameters))
 
     def _table(self) -> Table:
         return overview(self)
 
     def __repr__(self) -> str:
-        scale = f"{self.noise.scale_name}={format_numbers(self.scale)}"
-        return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}, {scale})"
+        parameters = "".join(f", {name}={_shown(value)}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}{parameters})"
+
+
+def _hashable(value: Any) -> Any:
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else format_numbers(value)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, overload
+from abc import ABC, abstractmethod
+from typing import Any, overload
 
 import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Numbers
 from inbounds.domain import Box
-from inbounds.numerics.noise import Clamped, Noise
 
 
-class Moments:
+class Moments(ABC):
     """The moments of an output, for each coordinate separately; see `Distribution`.
 
     Examples
@@ -26,11 +26,6 @@ class Moments:
     __slots__ = ()
 
     domain: Box
-
-    noise: ClassVar[Noise]
-    """The distribution of the noise, before it meets the bounds of the box."""
-
-    _clamped: ClassVar[bool] = False
 
     @overload
     def mean(self, values: Number) -> float: ...
@@ -56,8 +51,8 @@ class Moments:
         ArgumentTypeError
             If a value is not a real number.
         """
-        inside, left, right, scale = self._standardised(values)
-        return scalar_or_array(inside + scale * self._bounded.bias(left, right))
+        inside = self._inside(values)
+        return scalar_or_array(inside + self._bias(inside))
 
     @overload
     def bias(self, values: Number) -> float: ...
@@ -83,8 +78,7 @@ class Moments:
         ArgumentTypeError
             If a value is not a real number.
         """
-        _, left, right, scale = self._standardised(values)
-        return scalar_or_array(scale * self._bounded.bias(left, right))
+        return scalar_or_array(self._bias(self._inside(values)))
 
     @overload
     def variance(self, values: Number) -> float: ...
@@ -111,11 +105,7 @@ class Moments:
         ArgumentTypeError
             If a value is not a real number.
         """
-        _, left, right, scale = self._standardised(values)
-        bias = self._bounded.bias(left, right)
-        return scalar_or_array(
-            scale * (scale * (self._bounded.second_moment(left, right) - bias**2))
-        )
+        return scalar_or_array(self._variance(self._inside(values)))
 
     @overload
     def mse(self, values: Number) -> float: ...
@@ -142,8 +132,7 @@ class Moments:
         ArgumentTypeError
             If a value is not a real number.
         """
-        _, left, right, scale = self._standardised(values)
-        return scalar_or_array(scale * (scale * self._bounded.second_moment(left, right)))
+        return scalar_or_array(self._mse(self._inside(values)))
 
     @overload
     def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
@@ -176,39 +165,26 @@ class Moments:
         >>> ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0).mass_at_bounds(0.0)[0]
         0.5
         """
-        _, left, right, _ = self._standardised(values)
-        low, high = self._bounded.atoms(left, right)
+        low, high = self._mass_at_bounds(self._inside(values))
         return scalar_or_array(low), scalar_or_array(high)
 
-    @property
-    def scale(self) -> float | Floats:
-        """The scale of the noise, which is sigma for a Gaussian: one number, or one per coordinate.
+    # For clamped values, one array of outputs' moments each.
 
-        Examples
-        --------
-        >>> import inbounds as ib
-        >>> ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).scale
-        0.5
-        """
-        scale: float | Floats = getattr(self, self.noise.scale_name)
-        return scale
+    @abstractmethod
+    def _bias(self, inside: Floats) -> Floats: ...
 
-    @property
-    def scales(self) -> Floats:
-        """The scale of each coordinate, always as a vector."""
-        return np.broadcast_to(self.scale, self.domain.dimension).astype(float)
+    @abstractmethod
+    def _variance(self, inside: Floats) -> Floats: ...
 
-    @property
-    def _bounded(self) -> Noise | Clamped:
-        """The noise after truncation or clamping."""
-        return self.noise.clamped if self._clamped else self.noise
+    @abstractmethod
+    def _mse(self, inside: Floats) -> Floats: ...
 
-    def _standardised(self, values: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the clamped values, their distances to both bounds over the scale, the scale."""
-        inside = self.domain.clamp(_check.private_values(values=values))
-        scale = np.asarray(self.scale)
-        left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
-        return inside, left, right, scale
+    @abstractmethod
+    def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]: ...
+
+    def _inside(self, values: Any) -> Floats:
+        """Return values that were checked and moved into the box."""
+        return self.domain.clamp(_check.private_values(values=values))
 
     def _clip(self, x: Floats) -> Floats:
         return np.clip(x, self.domain.lower, self.domain.upper)

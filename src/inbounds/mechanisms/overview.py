@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
 
 _QUICK = 2048  # with at most this many coordinates, everything takes about 50 ms
-_SHOWN = 6  # scales, if there are more
+_SHOWN = 6  # numbers of a parameter, if there are more
 
 
 def overview(mechanism: Mechanism) -> Table:
@@ -39,7 +39,7 @@ def overview(mechanism: Mechanism) -> Table:
     """
     box = mechanism.domain
     facts = [("domain", repr(box)), ("sensitivity", repr(mechanism.sensitivity))]
-    facts.append((mechanism.noise.scale_name, _scales(mechanism.scale)))
+    facts += [(name, _shown(value)) for name, value in mechanism.parameters.items()]
     if box.dimension > _QUICK:
         return Table.of_facts(type(mechanism).__name__, facts)
     middle = np.asarray(box.lower) / 2 + np.asarray(box.upper) / 2
@@ -54,8 +54,10 @@ def overview(mechanism: Mechanism) -> Table:
     return Table.of_facts(type(mechanism).__name__, facts, note)
 
 
-def _scales(scale: Any) -> str:
-    flat = np.atleast_1d(scale)
+def _shown(parameter: Any) -> str:
+    if isinstance(parameter, str):
+        return parameter
+    flat = np.atleast_1d(parameter)
     return ", ".join(map(_number, flat[:_SHOWN].tolist())) + ", …" * (flat.size > _SHOWN)
 
 

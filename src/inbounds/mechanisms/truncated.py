@@ -12,19 +12,19 @@ from inbounds.calibration.certificate import Certificate, certify
 from inbounds.calibration.exact import PureLoss
 from inbounds.domain import Box
 from inbounds.errors import CertificateError
-from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TruncatedMechanism(Mechanism):
+class TruncatedMechanism(NoiseMechanism):
     """Base of the mechanisms with truncated noise, which is conditioned to stay in the box."""
 
     _loss: PureLoss | None = field(init=False)
 
     def _keep(self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector) -> None:
-        Mechanism._keep(self, domain, sensitivity, scale)
+        NoiseMechanism._keep(self, domain, sensitivity, scale)
         object.__setattr__(self, "_loss", None)
 
     @property

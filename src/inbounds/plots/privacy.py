@@ -13,7 +13,7 @@ from inbounds.accounting.composition import compose
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, look_of, short_number, tidy
+from inbounds.plots.style import LineStyle, blank, look_of, short_number, shown_parameters, tidy
 from inbounds.profile import response_delta
 
 if TYPE_CHECKING:
@@ -77,11 +77,9 @@ def profile_figure(mechanism: Mechanism) -> Figure:
 
 
 def _title(what: str, mechanism: Mechanism) -> str:
-    scales = np.atleast_1d(mechanism.scale).tolist()
-    shown = ", ".join(short_number(scale) for scale in scales[:3]) + ", …" * (len(scales) > 3)
-    kind, name = type(mechanism).__name__, mechanism.noise.scale_name
-    changes = f"changes within {mechanism.sensitivity!r}"
-    return f"{what}\n{kind} on {mechanism.domain!r}, {changes}, {name} = {shown}"
+    kind, changes = type(mechanism).__name__, f"changes within {mechanism.sensitivity!r}"
+    where = f"{kind} on {mechanism.domain!r}"
+    return f"{what}\n" + ", ".join([where, changes, *shown_parameters(mechanism)])
 
 
 def _where_small(mu: float, most: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds import _check
-from inbounds._check import format_numbers
+from inbounds._entry import warn_caller
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, short_number, tidy
+from inbounds.plots.style import LineStyle, blank, short_number, shown_parameters, tidy
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def release_figure(
     """
     rows = _rows(mechanism, values)
     if answer is not None:
-        warnings.warn("answer is now called output.", DeprecationWarning, stacklevel=2)
+        warn_caller(DeprecationWarning("answer is now called output."))
         output = answer
     marks = None if output is None else _checked_output(mechanism, output)
     count = min(mechanism.domain.dimension, _MOST_COORDINATES)
@@ -102,7 +101,7 @@ def marginal(mechanism: Mechanism, coordinate: int) -> Mechanism:
         return mechanism
     lower, upper = (float(np.asarray(side)[coordinate]) for side in (box.lower, box.upper))
     interval = Box(lower, upper, step=box.steps[coordinate])
-    scale = float(mechanism.scales[coordinate])
+    scale = float(mechanism.spread[coordinate])
     return type(mechanism)(interval, L2(upper - lower), scale)  # type: ignore[call-arg]
 
 
@@ -198,7 +197,7 @@ def show(axes: Axes, low: float, high: float) -> None:
 def _points(mechanism: Mechanism, value: float) -> Floats:
     """Return places, including the value, that are dense where the density bends."""
     lower, upper = float(mechanism.domain.lower), float(mechanism.domain.upper)
-    near = value + float(mechanism.scales[0]) * np.linspace(-8, 8, 321)
+    near = value + float(mechanism.spread[0]) * np.linspace(-8, 8, 321)
     inside = 1e-9 * (upper - lower)  # an atom at a bound has no density
     x = np.concatenate([near, np.linspace(lower, upper, 200), [value]])
     return np.unique(np.clip(x, lower + inside, upper - inside))
@@ -226,11 +225,10 @@ def _rows(mechanism: Mechanism, values: Any) -> Floats:
 
 
 def _title(mechanism: Mechanism) -> str:
-    box, scale = mechanism.domain, np.asarray(mechanism.scale)
-    shown = short_number(float(scale)) if scale.ndim == 0 else format_numbers(scale.round(4))
+    box = mechanism.domain
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
-    kind, name = type(mechanism).__name__, mechanism.noise.scale_name
-    text = f"Outputs of {kind} on {where}, {name} = {shown}"
+    kind = type(mechanism).__name__
+    text = ", ".join([f"Outputs of {kind} on {where}", *shown_parameters(mechanism)])
     return text + ("" if box.step is None else "\n(before rounding to the step)")
 
 

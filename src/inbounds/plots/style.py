@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from inbounds.mechanisms.mechanism import Mechanism
+
 LineStyle = str | tuple[int, tuple[int, ...]]
 
 
@@ -93,6 +95,23 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
     axes.grid(visible=True, color="#e3e3e3", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines["top"].set_visible(False)
+
+
+def shown_parameters(mechanism: Mechanism) -> list[str]:
+    """Return the parameters of a mechanism as text, each shortened if it has many numbers.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> shown_parameters(ib.BoundedGaussian(ib.Box([0] * 4, [1] * 4), 1, sigma=[1, 2, 3, 4]))
+    ['sigma = 1, 2, 3, …']
+    """
+    texts = {}
+    for name, value in mechanism.parameters.items():
+        numbers = [value] if isinstance(value, str) else np.atleast_1d(value).tolist()
+        shown = [n if isinstance(n, str) else short_number(n) for n in numbers[:3]]
+        texts[name] = ", ".join(shown) + ", …" * (len(numbers) > 3)
+    return [f"{name} = {text}" for name, text in texts.items()]
 
 
 def short_number(number: float) -> str:

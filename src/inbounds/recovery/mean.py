@@ -147,7 +147,7 @@ class Reader:
         self._mechanism = mechanism
         box = mechanism.domain
         self._lower, self._upper = float(box.lower), float(box.upper)
-        self._scale = float(mechanism.scales[0])
+        self._scale = float(mechanism.spread[0])
         self._clamped = float(mechanism.mass_at_bounds(self._lower)[0]) > 0
         step = box.steps[0]
         self._grid = None if step is None else Grid.fit(self._lower, self._upper, step, self._scale)

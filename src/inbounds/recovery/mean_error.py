@@ -14,6 +14,7 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.recovery.cells import Cells
 from inbounds.recovery.moment_equation import MomentEquation
 
@@ -37,17 +38,18 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
     (0.279, 0.0114)
     """
     box = mechanism.domain
-    lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism.scales[0])
+    lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism.spread[0])
     step = box.steps[0]
-    if step is not None and scale < step and width > 2 * _FINEST * step:
-        few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly reaches the next step
-        return mean_rmse(_on(mechanism, few), people)
-    reach = _EDGES * scale if step is None else math.ceil(_EDGES * scale / step) * step
-    if reach < width / 2 and (step is None or scale >= step):
-        edges = _on(mechanism, Box(lower, lower + reach, step=step))
-        middle = float(mechanism.variance(lower + width / 2)) / people
-        fraction = reach / width
-        return math.sqrt(fraction * mean_rmse(edges, people) ** 2 + (1 - fraction) * middle)
+    if isinstance(mechanism, NoiseMechanism):
+        if step is not None and scale < step and width > 2 * _FINEST * step:
+            few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly leaves its step
+            return mean_rmse(_on(mechanism, few), people)
+        reach = _EDGES * scale if step is None else math.ceil(_EDGES * scale / step) * step
+        if reach < width / 2 and (step is None or scale >= step):
+            edges = _on(mechanism, Box(lower, lower + reach, step=step))
+            middle = float(mechanism.variance(lower + width / 2)) / people
+            fraction = reach / width
+            return math.sqrt(fraction * mean_rmse(edges, people) ** 2 + (1 - fraction) * middle)
     cells = Cells.of(mechanism, int(np.clip(_PER_SCALE * width / scale, _COARSEST, _FINEST)))
     if step is None:
         values, weights = (cells.edges[:-1] + cells.edges[1:]) / 2, np.diff(cells.edges)
@@ -82,6 +84,6 @@ def _steps(box: Box) -> Floats:
     return lower + step * chosen
 
 
-def _on(mechanism: Mechanism, box: Box) -> Mechanism:
+def _on(mechanism: NoiseMechanism, box: Box) -> NoiseMechanism:
     """Return the same noise on another box."""
     return type(mechanism)(box, mechanism.sensitivity, mechanism.scale)  # type: ignore[call-arg]

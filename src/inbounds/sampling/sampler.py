@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,13 @@ class _Block:
     def part(self, chosen: NDArray[np.intp]) -> "_Block":
         where = self.where[chosen] if self.where.size > 1 else self.where
         return _Block(self.numbers[chosen], self.doubles[chosen], where, self.plan)
+
+
+class Draws(Protocol):
+    """What draws outputs for checked values."""
+
+    def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
+        """Return an output for each of `values`, whose last axis runs over the coordinates."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.grid import Grid
-from inbounds.sampling.sampler import SMALL, Sampler
+from inbounds.sampling.sampler import SMALL, Draws
 
 Nulls = Literal["error", "keep", "uniform"]
 Numbers = NDArray[Any]
@@ -153,7 +153,7 @@ class Column:
         return self._sampler.draw(numbers, SYSTEM)[:size]
 
     @cached_property
-    def _sampler(self) -> Sampler:
+    def _sampler(self) -> Draws:
         return self.mechanism.sampler()
 
     @cached_property

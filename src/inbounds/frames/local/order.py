@@ -6,7 +6,6 @@ frame or a file already has.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inbounds._entry import warn_caller
 from inbounds.errors import RowOrderWarning
 from inbounds.sampling.entropy import SYSTEM, Entropy
 
@@ -71,9 +71,8 @@ def warn_if_sorted(names: Iterable[Any]) -> None:
     >>> warn_if_sorted([])
     """
     for name in names:
-        warnings.warn(
+        text = (
             f"the frame says that its rows are sorted by the private column {name!r}, so that the "
-            "place of a row reveals its value despite the noise.\nHint: use shuffle=True.",
-            RowOrderWarning,
-            stacklevel=4,
+            "place of a row reveals its value despite the noise.\nHint: use shuffle=True."
         )
+        warn_caller(RowOrderWarning(text))

@@ -1,0 +1,128 @@
+"""Mechanisms that add noise to a value, and truncate it to the box or clamp the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from inbounds._types import Floats, Number, Vector
+from inbounds.domain import Box
+from inbounds.mechanisms.argument import check_box, check_scale
+from inbounds.mechanisms.confidence import confidence_interval
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.noise import Clamped, Noise
+from inbounds.sampling.sampler import Sampler
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoiseMechanism(Mechanism):
+    """Base of the mechanisms that add independent noise of some scale to each coordinate."""
+
+    noise: ClassVar[Noise]
+    """The distribution of the noise, before it meets the bounds of the box."""
+
+    _clamped: ClassVar[bool] = False
+
+    def _keep(self, domain: Box, sensitivity: Sensitivity | Number, scale: Number | Vector) -> None:
+        """Check and set the fields, for the constructors of subclasses."""
+        check_box(domain)
+        checked = as_sensitivity(sensitivity)
+        checked.limits(domain.dimension)
+        name = self.noise.scale_name
+        checked_scale = check_scale(domain, **{name: scale})
+        for field, value in (("domain", domain), ("sensitivity", checked), (name, checked_scale)):
+            object.__setattr__(self, field, value)
+
+    @property
+    def scale(self) -> float | Floats:
+        """The scale of the noise, which is sigma for a Gaussian: one number, or one per coordinate.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).scale
+        0.5
+        """
+        scale: float | Floats = getattr(self, self.noise.scale_name)
+        return scale
+
+    @property
+    def scales(self) -> Floats:
+        """The scale of each coordinate, always as a vector."""
+        return np.broadcast_to(self.scale, self.domain.dimension).astype(float)
+
+    @property
+    def spread(self) -> Floats:
+        """The scale of each coordinate."""
+        return self.scales
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The scale of the noise, by its name."""
+        return {self.noise.scale_name: self.scale}
+
+    def sampler(self, *, equal_time: bool = True) -> Sampler:
+        """Return the sampler that draws outputs; it does not check its input.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> from inbounds.sampling.entropy import SYSTEM
+        >>> sampler = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).sampler()
+        >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
+        True
+        """
+        box = self.domain
+        bounds = np.atleast_1d(box.lower), np.atleast_1d(box.upper)
+        return Sampler(self.noise, *bounds, self.scales, box.steps, self._clamped, equal_time)
+
+    @property
+    def _bounded(self) -> Noise | Clamped:
+        """The noise after truncation or clamping."""
+        return self.noise.clamped if self._clamped else self.noise
+
+    def _sides(self, inside: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the distances of clamped values to both bounds, over the scale, and the scale."""
+        scale = np.asarray(self.scale)
+        left, right = (inside - self.domain.lower) / scale, (self.domain.upper - inside) / scale
+        return left, right, scale
+
+    def _bias(self, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        return scale * self._bounded.bias(left, right)
+
+    def _variance(self, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        bias = self._bounded.bias(left, right)
+        return scale * (scale * (self._bounded.second_moment(left, right) - bias**2))
+
+    def _mse(self, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        return scale * (scale * self._bounded.second_moment(left, right))
+
+    def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
+        left, right, _ = self._sides(inside)
+        return self._bounded.atoms(left, right)
+
+    def _pdf(self, x: Floats, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        return self._bounded.density((x - inside) / scale, left, right) / scale
+
+    def _cdf(self, x: Floats, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        return self._bounded.cumulative((x - inside) / scale, left, right)
+
+    def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
+        return confidence_interval(self, outputs, level)
+
+    def _quantile(self, q: Floats, inside: Floats) -> Floats:
+        left, right, scale = self._sides(inside)
+        return inside + scale * self._bounded.quantile(q, left, right)
+
+
+def scale_of(mechanism: Mechanism) -> float | Floats | None:
+    """Return the scale of a mechanism's noise, or None if it does not add noise."""
+    return mechanism.scale if isinstance(mechanism, NoiseMechanism) else None
