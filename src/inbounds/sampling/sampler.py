@@ -8,12 +8,9 @@ Values are exact numbers: doubles, integers of any length, fractions. None is ro
 lower bound is subtracted, so the distance between neighbours stays what it is.
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,17 +19,17 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
-from inbounds.sampling.entropy import Entropy, SystemEntropy
+from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact, Grid, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.refine import is_beyond, refine
+from inbounds.sampling.threads import in_parts
 
 if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan, Undecided
 
 SMALL = 1024  # for fewer values `reference` is quicker than loading compiled code
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
-_PER_THREAD = 1 << 18  # values that justify one more thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,15 +95,7 @@ class Sampler:
             self._fill_small(flat, outputs, entropy)
         else:
             _ = self._plan  # built once, before threads start
-            shared = isinstance(entropy, SystemEntropy)  # the bits of others depend on the order
-            workers = min(_cores(), flat.size // _PER_THREAD) if shared else 1
-            if workers <= 1:
-                self._fill(flat, outputs, slice(0, flat.size), entropy)
-            else:
-                cuts = np.linspace(0, flat.size, workers + 1).astype(int).tolist()
-                parts = [slice(*ends) for ends in pairwise(cuts)]
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(lambda part: self._fill(flat, outputs, part, entropy), parts))
+            in_parts(flat.size, entropy, lambda part: self._fill(flat, outputs, part, entropy))
         return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
@@ -294,8 +283,3 @@ def _doubles(values: NDArray[Any]) -> Floats:
 
 
 _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves 10 % of a scalar release
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
