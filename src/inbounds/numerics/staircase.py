@@ -61,9 +61,9 @@ class Staircase:
     @property
     def variance(self) -> float:
         """The variance of the noise."""
-        one, alpha, gone = np.ones(()), self.fall, -math.expm1(-self.epsilon)
-        whole = 2 * alpha * float(self._first_integral(one)) / gone
-        return 2 * (float(self._first_moment(one)) + whole) / gone
+        alpha, gone = self.fall, -math.expm1(-self.epsilon)
+        mean = self.gamma + alpha / gone  # of a geometric number, plus gamma
+        return mean**2 / 3 + alpha / gone**2 + alpha * (1 + alpha) / (3 * mean * gone**3)
 
     @property
     def total_variation(self) -> float:
