@@ -19,6 +19,7 @@ MECHANISMS = [
     )
     for scale in (0.003, 0.1, 0.7, 5.0, 400.0)
 ]
+MECHANISMS += [ib.ClampedStaircase(BOX, 0.5, epsilon) for epsilon in (0.01, 1.0, 4.0)]
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
