@@ -132,7 +132,6 @@ WATCHED: list[tuple[Mechanism, tuple[Any, Any]]] = [
     (ClampedLaplace(Box(0, 1), 1, 0.1), (0.0, 0.5)),
     (ClampedLaplace(Box(0, 120, step=1), 120, 40.0), (0.0, 1e-310)),
     (ClampedStaircase(Box(0, 1), 1, 1.0), (0.0, 1e-310)),
-    (ClampedStaircase(Box(0, 1), 0.02, 3.0), (0.0, 0.5)),
     (ClampedStaircase(Box(0, 120, step=1), 120, 1.0), (0.0, 60.0)),
     (BoundedGaussian(Box(FAR, FAR + 2**30), 1, 1e9), (FAR, FAR + 2**29)),
     (ClampedGaussian(Box(0, 2**60), 1, 1e17), (0, 2**61)),

@@ -138,7 +138,7 @@ def test_a_mechanism_works_or_is_refused(
 
 
 @fuzz(
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from((*KINDS, ib.ClampedStaircase)),
     box=mostly(boxes),
     sensitivity=mostly(sensitivities()),
     epsilon=mostly(small),

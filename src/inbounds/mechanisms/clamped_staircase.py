@@ -231,7 +231,10 @@ class ClampedStaircase(Mechanism):
         return length * (length * (left + right))
 
     def _variance(self, inside: Floats) -> Floats:
-        return np.maximum(self._mse(inside) - self._bias(inside) ** 2, 0.0)
+        sides, length = self._sides(inside), self._lattice.length
+        left, right = map(self._noise.half_mean, sides)
+        second = sum(map(self._noise.half_second_moment, sides))
+        return length * (length * np.maximum(second - (right - left) ** 2, 0.0))
 
     def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
         left, right = map(self._noise.tail, self._sides(inside))

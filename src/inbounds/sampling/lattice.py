@@ -130,11 +130,15 @@ class Lattice:
 
     def cells(self, values: Floats) -> NDArray[np.int64]:
         """Return the cells of doubles, in the same time for all of them."""
-        offsets = np.maximum(values, self.lower)
+        return self.cells_at(self.offsets(values))
+
+    def offsets(self, values: Floats) -> Floats:
+        """Return the distances of doubles from the lower bound, none of them subnormal."""
+        offsets: Floats = np.maximum(values, self.lower)
         np.minimum(offsets, self.upper, out=offsets)
         offsets -= self.lower
         offsets += _NUDGE
-        return self.cells_at(offsets)
+        return offsets
 
     def cells_at(self, offsets: Floats) -> NDArray[np.int64]:
         """Return the cells of values at the given distances from the lower bound."""

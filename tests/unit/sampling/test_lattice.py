@@ -155,8 +155,9 @@ def test_no_subnormal_number_is_multiplied() -> None:
     lattice = Lattice.fit(0.0, 1.0, 0.1, 1.0)
     tiny = np.array([0.0, 5e-324, 1e-310, 2.0**-1022])
     assert lattice.cells(tiny).tolist() == [0] * 4
-    seen = tiny + 2.0**-940  # what the code adds
-    assert (seen >= np.finfo(float).tiny).all()
+    for lower in (0.0, -5e-324, 1e-310, -1e-308):
+        moved = Lattice.fit(lower, 1.0, 0.1, 1.0)
+        assert (moved.offsets(tiny) >= np.finfo(float).tiny).all()
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0])
