@@ -30,7 +30,7 @@ checked_constructor = constructed(
 """Decorates a mechanism: clear errors for wrong calls of its constructor."""
 
 
-def check_pure(*, epsilon: object, delta: object) -> float:
+def check_pure(*, epsilon: object, delta: object, noise: str = "Laplace noise") -> float:
     """Return the checked epsilon of a mechanism whose delta must be zero.
 
     Examples
@@ -41,10 +41,10 @@ def check_pure(*, epsilon: object, delta: object) -> float:
     checked = _check.not_negative(delta=delta)
     if checked:
         hint = (
-            "Laplace noise gives pure epsilon, which holds for every delta: leave delta out, or "
+            f"{noise} gives pure epsilon, which holds for every delta: leave delta out, or "
             "use BoundedGaussian or inbounds.calibrate for less noise."
         )
-        raise _check.refusal("0 for Laplace noise", hint, delta=checked)
+        raise _check.refusal(f"0 for {noise}", hint, delta=checked)
     return check_epsilon(epsilon)
 
 

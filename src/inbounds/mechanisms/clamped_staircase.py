@@ -170,7 +170,8 @@ class ClampedStaircase(Mechanism):
         >>> ClampedStaircase.calibrated(Box(0, 120), 2.5, epsilon=1.0)
         ClampedStaircase(Box(0, 120), L2(2.5), epsilon=1)
         """
-        return cls(domain, sensitivity, check_pure(epsilon=epsilon, delta=delta))
+        checked = check_pure(epsilon=epsilon, delta=delta, noise="staircase noise")
+        return cls(domain, sensitivity, checked)
 
     @property
     def gamma(self) -> float:
