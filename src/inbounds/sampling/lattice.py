@@ -56,7 +56,7 @@ class Part:
         return cls(max(round(math.ldexp(cells, -bits)), -(-least >> bits)), bits)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lattice:
     """Cells on [lower, upper], and the staircase in units of cells.
 

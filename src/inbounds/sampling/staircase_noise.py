@@ -107,7 +107,7 @@ class Blocks:
         place = self.table.places(random)
         cells: Cells = self._by_place[0].take(place)
         masks: Cells = self._by_place[1].take(place)
-        if cells.min(initial=0) < 0:
+        if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
                 cells[i], masks[i] = self._outcomes[self.table.settle(entropy)]
         masks &= free
@@ -158,7 +158,7 @@ class Digit:
     def draw(self, random: Random, entropy: Entropy) -> Cells:
         """Return the cells of the digit's periods."""
         cells = self._by_place.take(self.table.places(random))
-        if cells.min(initial=0) < 0:
+        if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
                 cells[i] = self._settled(int(random[i]), entropy)
         return cells
