@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from inbounds.sampling.alias import BITS, OUTCOMES, AliasTable
+from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.lattice import Lattice, Part
 
@@ -115,9 +115,9 @@ class Blocks:
         return cells
 
     @cached_property
-    def table(self) -> AliasTable:
+    def table(self) -> OutcomeTable:
         """The probabilities of the blocks."""
-        return AliasTable(self._weights, self.kept)
+        return OutcomeTable(self._weights, self.kept)
 
     def _weights(self) -> list[arb]:
         alpha = (-arb(self.epsilon)).exp()
@@ -164,9 +164,9 @@ class Digit:
         return cells
 
     @cached_property
-    def table(self) -> AliasTable:
+    def table(self) -> OutcomeTable:
         """The probabilities of the digit's values, and of the last one or more."""
-        return AliasTable(self._weights, self.kept)
+        return OutcomeTable(self._weights, self.kept)
 
     def _settled(self, random: int, entropy: Entropy) -> int:
         """Return the cells of a draw that was left over, or of a digit with more to come."""

@@ -5,33 +5,33 @@ import pytest
 from flint import arb, ctx
 from scipy import stats
 
-from inbounds.sampling.alias import BITS, OUTCOMES, AliasTable
+from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 from inbounds.sampling.entropy import SeededEntropy
 
 PLACES = 1024
 FALSE_ALARM = 1e-6
 
 
-def geometric(count: int, ratio: float) -> AliasTable:
-    return AliasTable(lambda: [arb(ratio) ** k for k in range(count)])
+def geometric(count: int, ratio: float) -> OutcomeTable:
+    return OutcomeTable(lambda: [arb(ratio) ** k for k in range(count)])
 
 
 TABLES = {
-    "one": AliasTable(lambda: [arb(7)]),
-    "halves": AliasTable(lambda: [arb(1), arb(1)]),
-    "thirds": AliasTable(lambda: [arb(2), arb(1)]),
+    "one": OutcomeTable(lambda: [arb(7)]),
+    "halves": OutcomeTable(lambda: [arb(1), arb(1)]),
+    "thirds": OutcomeTable(lambda: [arb(2), arb(1)]),
     "falling": geometric(300, 0.9),
     "steep": geometric(OUTCOMES, 1e-9),
-    "equal": AliasTable(lambda: [arb(1)] * OUTCOMES),
-    "roots": AliasTable(lambda: [arb(k).sqrt() for k in range(1, OUTCOMES + 1)]),
-    "coarse": AliasTable(lambda: [arb(k).sqrt() for k in range(1, 6)], kept=4),
+    "equal": OutcomeTable(lambda: [arb(1)] * OUTCOMES),
+    "roots": OutcomeTable(lambda: [arb(k).sqrt() for k in range(1, OUTCOMES + 1)]),
+    "coarse": OutcomeTable(lambda: [arb(k).sqrt() for k in range(1, 6)], kept=4),
 }
 each_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
 @each_table
 def test_of_all_random_numbers_exactly_as_many_give_an_outcome_as_its_integer(
-    table: AliasTable,
+    table: OutcomeTable,
 ) -> None:
     per_place = 1 << BITS >> 10
     limits = table._alias[0].astype(object)
@@ -45,7 +45,7 @@ def test_of_all_random_numbers_exactly_as_many_give_an_outcome_as_its_integer(
 
 
 @each_table
-def test_the_numbers_beside_every_limit_are_on_the_right_side(table: AliasTable) -> None:
+def test_the_numbers_beside_every_limit_are_on_the_right_side(table: OutcomeTable) -> None:
     limits = table._alias[0]
     for beside in (limits, limits - np.uint32(1), limits + np.uint32(1)):
         place = (beside >> np.uint32(22)).astype(np.intp)
@@ -53,7 +53,7 @@ def test_the_numbers_beside_every_limit_are_on_the_right_side(table: AliasTable)
 
 
 @each_table
-def test_integers_are_probabilities_rounded_down_and_add_up(table: AliasTable) -> None:
+def test_integers_are_probabilities_rounded_down_and_add_up(table: OutcomeTable) -> None:
     assert sum(table.integers) == 1 << BITS
     assert min(table.integers) >= 0
     with ctx.workprec(300):

@@ -38,7 +38,7 @@ Weights = Callable[[], list[arb]]
 
 
 @dataclass(frozen=True, eq=False)
-class AliasTable:
+class OutcomeTable:
     """Outcomes 0, 1, …, with probabilities proportional to `weights`.
 
     Parameters
@@ -52,7 +52,7 @@ class AliasTable:
     Examples
     --------
     >>> from inbounds.sampling.entropy import SYSTEM
-    >>> table = AliasTable(lambda: [arb(2), arb(1)])
+    >>> table = OutcomeTable(lambda: [arb(2), arb(1)])
     >>> table.integers  # of 2^32, the last for what rounding left over
     [2863311530, 1431655765, 1]
     >>> place = table.places(SYSTEM.words(1).view(np.uint32))
