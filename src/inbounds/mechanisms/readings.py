@@ -42,7 +42,8 @@ class Readings(Distribution):
         Parameters
         ----------
         output
-            Outputs of `release`: a number, or an array of the shape that `release` returned.
+            Outputs of `release`: a number, or an array of the shape that `release` returned. A
+            number outside the box counts as its nearest point.
 
         Returns
         -------
@@ -53,7 +54,7 @@ class Readings(Distribution):
         Raises
         ------
         ArgumentError
-            If an output is outside the box.
+            If an output is NaN, or the last axis does not fit the box.
 
         Examples
         --------
@@ -61,7 +62,9 @@ class Readings(Distribution):
         >>> round(ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0).denoise(0.35), 6)
         0.487538
         """
-        return scalar_or_array(self._clip(self._denoise(self._published(output=output))))
+        outputs = _check.public_values(output=output)
+        self.domain.check_shape(outputs, "output")
+        return scalar_or_array(self._clip(self._denoise(self._clip(outputs))))
 
     @overload
     def unbiased(self, output: Number) -> float: ...
