@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+    from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
     from inbounds.unit import Unit
@@ -74,6 +75,7 @@ __all__ = [
     "RowOrderWarning",
     "Unit",
     "WeakGuaranteeWarning",
+    "Window",
     "audit",
     "calibrate",
     "compare",
@@ -112,6 +114,7 @@ _HOMES = {
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
+    "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
     "inbounds.frames": (),
     "inbounds.plots": (),

@@ -49,6 +49,7 @@ def test_the_public_names_are_these() -> None:
         "RowOrderWarning",
         "Unit",
         "WeakGuaranteeWarning",
+        "Window",
         "audit",
         "calibrate",
         "compare",

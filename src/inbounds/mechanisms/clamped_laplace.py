@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.quotient import largest_l1
@@ -172,6 +174,12 @@ class ClampedLaplace(NoiseMechanism):
         if bound and self.domain.dimension == 1:
             bound = min(bound, -math.expm1((epsilon - self.epsilon) / 2) * _UP)
         return bound
+
+    def _unbiased(self, outputs: Floats) -> Floats:
+        """Read a bound as the mean of the noise beyond it, which is one scale away."""
+        lower, upper = np.asarray(self.domain.lower), np.asarray(self.domain.upper)
+        below = np.where(outputs == lower, lower - self.scale, outputs)
+        return np.where(outputs == upper, upper + self.scale, below)
 
     @property
     def epsilon(self) -> float:

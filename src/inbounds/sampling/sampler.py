@@ -8,12 +8,9 @@ Values are exact numbers: doubles, integers of any length, fractions. None is ro
 lower bound is subtracted, so the distance between neighbours stays what it is.
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,7 +19,8 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
-from inbounds.sampling.entropy import Entropy, SystemEntropy
+from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact, Grid, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.refine import is_beyond, refine
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan, Undecided
 
 SMALL = 1024  # for fewer values `reference` is quicker than loading compiled code
-_BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
-_PER_THREAD = 1 << 18  # values that justify one more thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,15 +94,8 @@ class Sampler:
             self._fill_small(flat, outputs, entropy)
         else:
             _ = self._plan  # built once, before threads start
-            shared = isinstance(entropy, SystemEntropy)  # the bits of others depend on the order
-            workers = min(_cores(), flat.size // _PER_THREAD) if shared else 1
-            if workers <= 1:
-                self._fill(flat, outputs, slice(0, flat.size), entropy)
-            else:
-                cuts = np.linspace(0, flat.size, workers + 1).astype(int).tolist()
-                parts = [slice(*ends) for ends in pairwise(cuts)]
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(lambda part: self._fill(flat, outputs, part, entropy), parts))
+            read = self._reader(flat.dtype)
+            in_blocks(flat.size, entropy, lambda b: self._fill(flat, outputs, b, read, entropy))
         return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
@@ -159,20 +148,24 @@ class Sampler:
             outputs[i] = grid.points(index)
 
     def _fill(
-        self, flat: NDArray[Any], outputs: NDArray[Any], part: slice, entropy: Entropy
+        self,
+        flat: NDArray[Any],
+        outputs: NDArray[Any],
+        block: slice,
+        read: Callable[[NDArray[Any], NDArray[np.intp]], _Block],
+        entropy: Entropy,
     ) -> None:
-        """Fill in the outputs of one part of the values, block by block."""
+        """Fill in the outputs of one block of the values."""
         mixed = self.lower.size > 1 or not self._plan.usable[0]
-        read = self._reader(flat.dtype)
-        for start in range(part.start, part.stop, _BLOCK):
-            stop = min(part.stop, start + _BLOCK)
-            out = outputs[start:stop]
-            indices = np.empty(stop - start) if self._integral else out
-            where = np.arange(start, stop) % self.lower.size if mixed else np.zeros(1, np.intp)
-            (self._fill_mixed if mixed else self._fill_alike)(
-                read(flat[start:stop], where), indices, entropy
-            )
-            self._write_numbers(indices, where, out)
+        out = outputs[block]
+        indices = np.empty(out.size) if self._integral else out
+        where = np.zeros(1, np.intp)
+        if mixed:
+            where = np.arange(block.start, block.stop) % self.lower.size
+        (self._fill_mixed if mixed else self._fill_alike)(
+            read(flat[block], where), indices, entropy
+        )
+        self._write_numbers(indices, where, out)
 
     def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
         """Return a function that reads values of a type, chosen by the type and the box alone."""
@@ -294,8 +287,3 @@ def _doubles(values: NDArray[Any]) -> Floats:
 
 
 _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves 10 % of a scalar release
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
