@@ -108,6 +108,18 @@ class Readings(Distribution):
         """Whether `unbiased` works."""
         return type(self)._unbiased is not Readings._unbiased
 
+    @property
+    def reading_bias(self) -> float:
+        """How far the expectation of `unbiased` may be from the value: by the rounding to a step.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.ClampedLaplace(ib.Box(0, 9, step=1), 9, scale=3.0).reading_bias
+        1.0
+        """
+        return max(0.0 if step is None else step for step in self.domain.steps)
+
     def _published(self, **labelled: Any) -> Floats:
         """Return outputs, the only keyword argument, after checking that they can be outputs."""
         (name,), outputs = labelled, _check.public_values(**labelled)

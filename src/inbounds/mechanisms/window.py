@@ -258,6 +258,12 @@ class Window(Mechanism):
 
     # Readings.
 
+    @property
+    def reading_bias(self) -> float:
+        """How far above the last step a value of the box may be."""
+        grid = self._sampler.grid
+        return max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
+
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._sampler.slope == 0:
             raise _check.refusal("large enough for outputs to differ", epsilon=self.epsilon)
