@@ -19,6 +19,7 @@ from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
 from inbounds.mechanisms.clamped_laplace import ClampedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.pure import pure_epsilon
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 Criterion = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass", "mean_rmse"]
@@ -119,8 +120,8 @@ def calibrations(
 ) -> Iterator[tuple[str, Mechanism]]:
     """Yield every mechanism that can give the guarantee, calibrated, after its name."""
     rho = guarantee.rho
-    if rho is not None:  # pure epsilon gives min(epsilon²/2, epsilon)
-        epsilon, delta = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM, 0.0
+    if rho is not None:
+        epsilon, delta = pure_epsilon(rho) * _ROOM, 0.0
     else:
         epsilon, delta = guarantee.pair
     yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
