@@ -1,6 +1,7 @@
 """What one release may cost, as data: mechanisms write it, accounting reads it.
 
-docs/proofs/unit.md proves what a loss implies for larger changes of the data.
+docs/proofs/unit.md proves what a loss implies for larger changes of the data, and
+docs/proofs/pure.md what pure epsilon and total variation imply.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The clamped Laplace mechanism: Laplace noise, with outputs moved into the box.
 
-Its epsilon and its total variation are proved in docs/proofs/clamped.md.
+Its epsilon is proved in docs/proofs/clamped.md, and its total variation in docs/proofs/pure.md.
 """
 
 from __future__ import annotations
