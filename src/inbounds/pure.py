@@ -104,17 +104,13 @@ def pure_rho(epsilon: float, variation: float | None = None) -> float:
     """
     if epsilon == 0 or variation == 0:
         return 0.0
-    if variation is None:
-        rho = epsilon * _variation(epsilon, None)
-    else:
-        rho = _rho(epsilon, variation)
-    return min(epsilon, rho * _UP + _TINY)
+    return min(epsilon, _rho(epsilon, variation) * _UP + _TINY)
 
 
 @lru_cache(maxsize=1024)
-def _rho(epsilon: float, variation: float) -> float:
+def _rho(epsilon: float, variation: float | None) -> float:
     divergence = epsilon * _variation(epsilon, variation)
-    if divergence == math.inf or variation >= math.tanh(epsilon / 2):
+    if divergence == math.inf or variation is None or variation >= math.tanh(epsilon / 2):
         return divergence
     return largest_quotient(likely(epsilon, variation), epsilon, divergence)
 

@@ -43,7 +43,7 @@ def three_points(ratio: Fraction, variation: Fraction) -> Pair:
 def setting(pair: Pair) -> tuple[float, float]:
     """Epsilon and the total variation of a pair, rounded up."""
     ratios = [p / q for p, q in zip(*pair, strict=True)]
-    largest = max(max(ratios), 1 / min(ratios))
+    largest = max(*ratios, 1 / min(ratios))
     with mpmath.workdps(40):
         epsilon = float(mpmath.log(mpmath.mpf(largest.numerator) / largest.denominator))
     variation = sum(abs(p - q) for p, q in zip(*pair, strict=True)) / 2
@@ -108,7 +108,9 @@ def test_no_two_pairs_lose_more_together(first: Pair, second: Pair) -> None:
         return
     settings_of_both = [setting(first), setting(second)]
     releases = tuple((*one, 1) for one in settings_of_both)
-    product = tuple([x * y for x in one for y in two] for one, two in zip(first, second, strict=True))
+    product = tuple(
+        [x * y for x in one for y in two] for one, two in zip(first, second, strict=True)
+    )
     total = math.fsum(epsilon for epsilon, _ in settings_of_both)
     for fraction in FRACTIONS:
         delta = lattice.delta(releases, fraction * total)

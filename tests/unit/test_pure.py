@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -176,9 +177,9 @@ def test_equal_distributions_cost_nothing() -> None:
 
 def test_every_bound_increases_with_epsilon_and_with_the_total_variation() -> None:
     epsilons = np.geomspace(1e-6, 800.0, 60).tolist()
-    for epsilon, larger in zip(epsilons, epsilons[1:], strict=False):
+    for epsilon, larger in pairwise(epsilons):
         variations = (math.tanh(epsilon / 2) * np.geomspace(1e-12, 1.0, 40)).tolist()
-        for variation, more in zip(variations, variations[1:], strict=False):
+        for variation, more in pairwise(variations):
             for bound in (pure_rho, pure_mu, lambda e, v: pure_renyi(e, v, 2.5)):
                 cost = bound(epsilon, variation) * (1 - 1e-8)
                 assert 0 < cost <= min(bound(epsilon, more), bound(larger, variation))
@@ -189,7 +190,7 @@ def test_every_bound_increases_with_epsilon_and_with_the_total_variation() -> No
 def test_extreme_arguments_have_bounds(epsilon: float, variation: float | None) -> None:
     costs = [pure_rho(epsilon, variation), *(pure_renyi(epsilon, variation, n) for n in (1.0, 9.0))]
     assert all(0 < cost <= max(epsilon, 1e-300) for cost in costs)
-    assert 0 < pure_mu(epsilon, variation)
+    assert pure_mu(epsilon, variation) > 0
     assert math.isfinite(pure_mu(min(epsilon, 1e10), variation))
     assert 0 < pure_delta(epsilon, variation, 0.0) <= 1
 

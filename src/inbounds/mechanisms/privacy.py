@@ -143,15 +143,18 @@ class ReleasePrivacy(ABC):
         Returns
         -------
         float
-            The largest divergence at this pure epsilon p and total variation η: with α = alpha,
-            ln(1 + 2η sinh(αp/2) sinh((α - 1)p/2)/sinh(p/2))/(α - 1), and pη at order 1.
+            The smaller of alpha · rho and the largest divergence at this pure epsilon p and total
+            variation η, which is ln(1 + 2η sinh(αp/2) sinh((α - 1)p/2)/sinh(p/2))/(α - 1) at order
+            α, and pη at order 1.
 
         Raises
         ------
         ArgumentError
             If `alpha` is below 1 or NaN.
         """
-        return pure_renyi(self.epsilon, self.total_variation, check_order(alpha))
+        alpha = check_order(alpha)
+        divergence = pure_renyi(self.epsilon, self.total_variation, alpha)
+        return divergence if math.isinf(alpha) else min(divergence, alpha * self.rho)
 
     def loss(self, unit: Unit | None = None) -> PrivacyLoss:
         """Return the privacy loss of one release, which `compose` and `Ledger` read.

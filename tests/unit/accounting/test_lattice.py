@@ -70,7 +70,11 @@ def test_a_common_step_is_exact_where_there_is_one_and_never_too_short() -> None
     step, multiples = common_step(releases)
     assert multiples == [2, 3, 5]
     assert step == pytest.approx(0.25, rel=1e-12)
-    for mixture in (*MIXTURES, ((1e-9, 1e-10, 1), (30.0, 0.5, 5)), ((0.1, 0.01, 9000), (1, 0.1, 9))):
+    for mixture in (
+        *MIXTURES,
+        ((1e-9, 1e-10, 1), (30.0, 0.5, 5)),
+        ((0.1, 0.01, 9000), (1, 0.1, 9)),
+    ):
         step, multiples = common_step(mixture)
         for (epsilon, _, _), multiple in zip(mixture, multiples, strict=True):
             assert epsilon <= multiple * step
