@@ -44,6 +44,22 @@ def test_the_largest_quotient_is_that_of_a_golden_section_search(
     assert exact * (1 - mpmath.mpf(1e-13)) <= bound <= exact * (1 + mpmath.mpf(1e-10))
 
 
+@pytest.mark.parametrize("epsilon", [1e-2, 1.0, 5.0])
+@pytest.mark.parametrize("gap", [1e-6, 3e-6, 6e-6, 1e-5, 3e-5, 1e-4])
+def test_just_below_the_threshold_rho_is_above_the_divergence_of_order_one(
+    epsilon: float, gap: float
+) -> None:
+    """Where the best order is too close to 1 to be seen in doubles."""
+    variation = (1 / math.tanh(epsilon / 2) - 2 / epsilon) * (1 - gap)
+    with mpmath.workdps(60):
+        a = variation / -mpmath.expm1(-mpmath.mpf(epsilon))
+        exact = golden_section(a, epsilon)
+        assert exact > mpmath.mpf(epsilon) * variation
+    bound = largest_quotient(likely(epsilon, variation), epsilon, epsilon * variation)
+    assert exact <= bound * (1 + mpmath.mpf(1e-13))
+    assert bound <= exact * (1 + 1.01 * gap)
+
+
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 4.0, 60.0])
 @pytest.mark.parametrize("a", [1e-300, 1e-12, 0.2, 0.5])
 def test_moments_are_right_where_exponentials_overflow_and_where_nothing_is_left(

@@ -54,6 +54,13 @@ def test_delta_just_below_the_pure_epsilon_is_not_rounded_to_less(gap: float) ->
     assert 0 < exact <= delta(((1.0, 0.3, 5),), epsilon)
 
 
+def test_a_multiple_of_epsilon_that_is_rounded_down_counts_in_full() -> None:
+    assert Fraction(3 * 0.7) < 3 * Fraction(0.7)
+    with mpmath.workdps(50):
+        exact = every_outcome(((0.7, 0.3, 3),), 3 * 0.7)
+    assert 1e-18 < exact <= delta(((0.7, 0.3, 3),), 3 * 0.7)
+
+
 @pytest.mark.parametrize("releases", MIXTURES, ids=range(len(MIXTURES)))
 def test_different_releases_cost_at_least_the_truth_and_little_more(
     releases: tuple[Release, ...],
