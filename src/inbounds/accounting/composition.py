@@ -54,8 +54,7 @@ class Composition(Printed):
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
 
-    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md and
-    docs/proofs/pure.md.
+    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md, docs/proofs/pure.md.
 
     References
     ----------
