@@ -1,0 +1,125 @@
+"""Columns of a table of probabilities: e^(-ε·level), one level per row of the table.
+
+Levels are integers that differ by at most one between rows that are at most `reach` apart, so
+probabilities that are multiples of a column satisfy ε. The columns here are plateaus: level 0 from
+row p to row q, and one level more with every further `reach` rows on both sides.
+
+Proof: docs/proofs/optimal.md, theorem 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csc_array
+
+from inbounds._types import Floats
+from inbounds.errors import CertificateError
+
+Levels = NDArray[np.int64]
+
+_TOLERANCE = 1e-10  # the smallest that the solver accepts
+_DROPPED = 1e-9  # the solver ignores smaller entries of a matrix
+_LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a best table
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Columns with weights and outputs: P(output j | row i) = weight j · e^(-ε·level j i).
+
+    Outputs are positions: distances from the middle of the box in units of its width.
+    """
+
+    levels: Levels  # outputs × rows
+    weights: Floats
+    outputs: Floats
+
+    def positive(self) -> "Mixture":
+        """Return the mixture without the columns that have no weight."""
+        kept = self.weights > 1e-13 * self.weights.max()
+        return Mixture(self.levels[kept], self.weights[kept], self.outputs[kept])
+
+    def mirrored(self) -> "Mixture":
+        """Return the mixture beside its mirror image, equal columns joined."""
+        return Mixture(
+            np.concatenate([self.levels, self.levels[:, ::-1]]),
+            np.concatenate([self.weights, self.weights]),
+            np.concatenate([self.outputs, -self.outputs]),
+        ).joined()
+
+    def joined(self) -> "Mixture":
+        """Return the mixture with columns of the same levels and output joined to one."""
+        keys = np.column_stack([self.levels, self.outputs.view(np.int64)])
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        weights = np.bincount(which.reshape(-1), self.weights)
+        return Mixture(self.levels[first], weights, self.outputs[first])
+
+    def polished(self, epsilon: float) -> "Mixture":
+        """Return the mixture with weights that sum to one in every row more precisely."""
+        columns = np.exp(-epsilon * self.levels).T
+        change = np.linalg.lstsq(columns, 1 - columns @ self.weights)[0]
+        weights = self.weights + change
+        better = weights.min() > 0 and np.abs(columns @ weights - 1).max() < self.residual(epsilon)
+        return Mixture(self.levels, weights, self.outputs) if better else self
+
+    def residual(self, epsilon: float) -> float:
+        """Return how far from one the sum of a row is at most."""
+        sums = np.exp(-epsilon * self.levels).T @ self.weights
+        return float(np.abs(sums - 1).max())
+
+
+def plateaus(rows: int, reach: int) -> Levels:
+    """Return the levels of every plateau that is not too long, one column of the table each.
+
+    Examples
+    --------
+    >>> plateaus(3, 1).tolist()
+    [[0, 1, 2], [0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0], [2, 1, 0]]
+    """
+    first, last = np.triu_indices(rows)
+    near = last - first < _LONGEST * reach + 2
+    first, last, row = first[near, None], last[near, None], np.arange(rows)
+    levels: Levels = -(-np.maximum(np.maximum(first - row, row - last), 0) // reach)
+    return levels
+
+
+def minimise(
+    cost: Floats,
+    equal: Floats,
+    to: Floats,
+    below: Floats | None = None,
+    limits: Floats | None = None,
+) -> tuple[Floats, float, Floats, Floats]:
+    """Solve a linear program in nonnegative variables.
+
+    The costs should be near 1, because the solver's tolerances are absolute.
+
+    Returns
+    -------
+    tuple
+        The variables, the least cost, and the dual variables of the rows `equal` and `below`.
+
+    Raises
+    ------
+    CertificateError
+        If the solver finds no solution.
+    """
+    for method in ("highs-ds", "highs-ipm"):
+        solution = linprog(
+            cost,
+            A_eq=csc_array(np.where(np.abs(equal) > _DROPPED, equal, 0.0)),
+            b_eq=to,
+            A_ub=None if below is None else csc_array(np.where(np.abs(below) > _DROPPED, below, 0)),
+            b_ub=limits,
+            bounds=(0, None),
+            method=method,
+            options={
+                "primal_feasibility_tolerance": _TOLERANCE,
+                "dual_feasibility_tolerance": _TOLERANCE,
+            },
+        )
+        if solution.status == 0:
+            unpriced = np.zeros(0) if below is None else solution.ineqlin.marginals
+            return solution.x, float(solution.fun), solution.eqlin.marginals, unpriced
+    raise CertificateError("the linear program of the table has no solution in doubles.")
