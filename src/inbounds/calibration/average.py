@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg import solve_banded
 
 from inbounds._types import Floats
-from inbounds.calibration.column import Levels, Mixture, minimise, plateaus
-from inbounds.calibration.plan import MOST_ROWS, Plan
+from inbounds.calibration.column import Mixture, folded, left_half, minimise, plateaus
+from inbounds.calibration.plan import MOST_ROWS, Plan, nearest
 from inbounds.calibration.spacing import Interval
 
 _CLOSED_FORM = 0.5  # the largest epsilon of the closed form
@@ -89,7 +89,7 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pla
             least = value
             best = _fitted(interval, epsilon, boundaries, reach, mixture, grid)
     assert best is not None  # one cell per Δ always fits
-    limited = epsilon > 1 and finest < 0.3 * _ENOUGH * math.exp(min(epsilon, 30.0) / 3)
+    limited = epsilon > 1 and finest < 0.3 * _ENOUGH * math.exp(epsilon / 3)
     return best.marked_limited() if limited else best
 
 
@@ -100,7 +100,7 @@ def _geometries(
     if interval.all_are_neighbours:
         yield _GRID_CELLS, _GRID_CELLS
         return
-    wanted = max(12.0, _ENOUGH * math.exp(min(epsilon, 20.0) / 3))
+    wanted = max(12.0, _ENOUGH * math.exp(epsilon / 3))
     most = 1.5 * wanted if grid is None else min(1.5 * wanted, interval.ratio * grid.size)
     fine = [reach for reach in _FINE if reach < most and _fits(reach, interval.ratio)]
     for reach in (1, *(fine[:_TRIED] if epsilon > _CLOSED_FORM else ())):
@@ -139,25 +139,16 @@ def _solve(
     levels = plateaus(rows, reach)
     mirrored = grid is None
     if mirrored:
-        levels = levels[_left(levels)]
+        levels = levels[left_half(levels)]
     columns = np.exp(-epsilon * levels)
     outputs = nearest(prior.means(columns), grid)
     costs = prior.costs(columns, outputs)
     scale = float(costs.sum() / columns.sum()) or 1.0
-    sides = (columns + columns[:, ::-1])[:, : (rows + 1) // 2] if mirrored else columns
-    weights, value, _, _ = minimise(costs * (1 + mirrored) / scale, sides.T, np.ones(sides.shape[1]))
+    sums = folded(columns.T) if mirrored else columns.T
+    weights, value, _, _ = minimise(costs * (1 + mirrored) / scale, sums, np.ones(len(sums)))
     mixture = Mixture(levels, weights, outputs).positive()
     mixture = mixture.mirrored() if mirrored else mixture
     return mixture.polished(epsilon), value * scale
-
-
-def _left(levels: Levels) -> Levels:
-    """Return which plateaus lie in the left half or in the middle: one of each mirrored pair."""
-    rows = levels.shape[1]
-    first = (levels == 0).argmax(axis=1)
-    last = rows - 1 - (levels[:, ::-1] == 0).argmax(axis=1)
-    left: Levels = np.flatnonzero(first + last <= rows - 1)
-    return left
 
 
 def _ladder(rows: int, epsilon: float) -> Mixture:
@@ -184,19 +175,6 @@ def _fitted(
     return Plan("cells", boundaries, reach, Mixture(levels, mixture.weights, outputs))
 
 
-def nearest(positions: Floats, grid: Floats | None) -> Floats:
-    """Return the nearest points of a sorted grid, or the positions themselves without a grid."""
-    if grid is None:
-        return positions
-    right = np.clip(np.searchsorted(grid, positions), 1, max(1, grid.size - 1))
-    left = right - 1
-    right = np.minimum(right, grid.size - 1)
-    result: Floats = np.where(
-        positions - grid[left] <= grid[right] - positions, grid[left], grid[right]
-    )
-    return result
-
-
 def _bins(interval: Interval, epsilon: float) -> Plan:
     """Return randomised response on the best number of bins."""
     count, ends, outputs = _best_bins(epsilon)
@@ -213,7 +191,7 @@ def _bins(interval: Interval, epsilon: float) -> Plan:
 
 def _best_bins(epsilon: float) -> tuple[int, Floats, Floats]:
     """Return the number of bins with the least error, their ends, and their outputs."""
-    low, high = 2, max(8, min(MOST_ROWS // 2, math.ceil(4 * math.exp(min(epsilon, 30.0) / 3))))
+    low, high = 2, max(8, min(MOST_ROWS // 2, math.ceil(4 * math.exp(epsilon / 3))))
     while high - low > 2:  # the error falls and then rises
         third = (high - low) // 3
         if _bins_of(low + third, epsilon)[0] <= _bins_of(high - third, epsilon)[0]:

@@ -84,6 +84,29 @@ def plateaus(rows: int, reach: int) -> Levels:
     return levels
 
 
+def left_half(levels: Levels) -> Levels:
+    """Return which plateaus lie in the left half or in the middle: one of each mirrored pair."""
+    rows = levels.shape[1]
+    first = (levels == 0).argmax(axis=1)
+    last = rows - 1 - (levels[:, ::-1] == 0).argmax(axis=1)
+    left: Levels = np.flatnonzero(first + last <= rows - 1)
+    return left
+
+
+def folded(matrix: Floats) -> Floats:
+    """Return the upper half of a matrix beside whose columns stand their mirror images."""
+    result: Floats = (matrix + matrix[::-1])[: (len(matrix) + 1) // 2]
+    return result
+
+
+def unfolded(prices: Floats, rows: int) -> Floats:
+    """Return the prices of all rows, given those of a folded matrix."""
+    full = np.zeros(rows)
+    full[: prices.size] += prices
+    full[::-1][: prices.size] += prices
+    return full
+
+
 def minimise(
     cost: Floats,
     equal: Floats,

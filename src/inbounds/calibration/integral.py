@@ -20,7 +20,6 @@ from inbounds.errors import CertificateError
 
 _SMALLEST = 60  # bits: deeper levels count as this deep, which keeps the column's ratios
 _RESERVE = 2.0**-44
-_ATTEMPTS = 8
 _DIGITS = 192  # bits behind the point of powers
 
 
@@ -38,10 +37,8 @@ def integral_rows(mixture: Mixture, epsilon: float) -> tuple[tuple[int, ...], ..
     if numerator > denominator:
         deepest = min(deepest, max(1, math.floor(_SMALLEST * math.log(2) / epsilon)))
     levels = np.minimum(mixture.levels, deepest)
-    reserve = _RESERVE + mixture.residual(epsilon) * (2 + 4 / epsilon)
-    for _ in range(_ATTEMPTS):
-        if reserve >= 1:
-            break
+    reserve = _RESERVE + 2 * mixture.residual(epsilon)
+    while reserve < 1:
         columns = _columns(levels, mixture.weights * (1 - reserve), growth, deepest)
         rest = TOTAL - columns.sum(axis=1)
         if rest.min() > 0 and rest.max() * denominator <= rest.min() * numerator:

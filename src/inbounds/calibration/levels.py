@@ -6,24 +6,28 @@ is built. Its integers are then checked.
 Proof: docs/proofs/optimal.md.
 """
 
-import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from inbounds._check import format_numbers
 from inbounds._types import Floats
-from inbounds.calibration.average import average_plan, nearest
+from inbounds.calibration.average import average_plan
 from inbounds.calibration.column import Mixture
 from inbounds.calibration.integral import integral_rows
-from inbounds.calibration.plan import MOST_ROWS, Plan
+from inbounds.calibration.plan import MOST_ROWS, Plan, nearest
+from inbounds.calibration.risk import Risk
 from inbounds.calibration.spacing import Interval, distance_bound
 from inbounds.calibration.table import LevelTable, growth_below
+from inbounds.calibration.unbiased import unbiased_plan
+from inbounds.calibration.worst import MOST_KNOTS, worst_plan
 from inbounds.errors import ArgumentError, Hint
 
 Objective = Literal["average", "worst", "unbiased"]
 
+_SATURATED = 30.0  # a larger ε lowers the error by less than 10⁻¹² of the squared width
 _NEGLIGIBLE = 2.0**-24  # ε between the bounds below which no output says anything
 
 
@@ -87,16 +91,25 @@ def design(
     """
     interval = Interval(lower, upper, distance_bound(lower, upper, sensitivity))
     positions = None if grid is None else np.array([interval.position(y) for y in grid.tolist()])
-    plan = _plan(interval, sensitivity, epsilon, objective, positions)
-    rows = integral_rows(plan.mixture, epsilon)
+    used = min(epsilon, _SATURATED)
+    plan = _plan(interval, sensitivity, used, objective, positions)
+    rows = integral_rows(plan.mixture, used)
     outputs = [interval.place(position) for position in (*plan.mixture.outputs.tolist(), 0.0)]
     if grid is not None:
         outputs = nearest(np.array(outputs), grid).tolist()
-    ratio = growth_below(epsilon)
+    ratio = growth_below(used)
     table = LevelTable(
         plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
     )
-    return Design(table.check(sensitivity, epsilon), plan.slope, plan.limited)
+    slope = _slope(table) if objective == "unbiased" else None
+    return Design(table.check(sensitivity, epsilon), slope, plan.limited)
+
+
+def _slope(table: LevelTable) -> float:
+    """Return how far the mean output moves between the first and the last knot, per unit."""
+    means = Risk(table).row_means
+    knots = Fraction(table.boundaries[0]), Fraction(table.boundaries[-1])
+    return float((means[-1] - means[0]) / (knots[1] - knots[0]))
 
 
 def _plan(
@@ -108,14 +121,16 @@ def _plan(
 ) -> Plan:
     if objective != "unbiased" and epsilon < _NEGLIGIBLE * interval.ratio:
         return _constant(interval)
-    if interval.ratio * (MOST_ROWS - 2) < 1:
+    most = MOST_KNOTS if objective == "worst" else MOST_ROWS - 2
+    if interval.ratio * most < 1:
         raise ArgumentError.must_be(
             "sensitivity",
-            f"at least upper - lower divided by {MOST_ROWS - 2}",
+            f"at least upper - lower divided by {most}",
             got=f"sensitivity={format_numbers(sensitivity)}",
-            hint=Hint("for a smaller one {} is as good.", "ClampedStaircase"),
+            hint=Hint("for a smaller one {} is nearly as good as any.", "ClampedStaircase"),
         )
-    return average_plan(interval, epsilon, grid)
+    make = {"average": average_plan, "worst": worst_plan, "unbiased": unbiased_plan}[objective]
+    return make(interval, epsilon, grid)
 
 
 def _constant(interval: Interval) -> Plan:

@@ -1,8 +1,12 @@
 """A table before it is made of integers: where values are told apart, and a mixture of columns."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from inbounds._types import Floats
 from inbounds.calibration.column import Mixture
 
 MOST_ROWS = 1024
@@ -19,9 +23,6 @@ class Plan:
         As in `LevelTable`.
     mixture
         The columns, with weights in doubles and outputs as positions.
-    slope
-        How far the mean output moves with the value. An output y is read without bias as
-        middle + (y - middle)/slope, if the plan was made for that.
     limited
         Whether a finer table would have a clearly lower error, but would be too large.
     """
@@ -30,9 +31,34 @@ class Plan:
     boundaries: tuple[float, ...]
     reach: int
     mixture: Mixture
-    slope: float | None = None
     limited: bool = False
 
     def marked_limited(self) -> "Plan":
         """Return the plan, marked as coarser than it should be."""
         return replace(self, limited=True)
+
+
+def nearest(positions: Floats, grid: Floats | None) -> Floats:
+    """Return the nearest points of a sorted grid, or the positions themselves without a grid."""
+    if grid is None:
+        return positions
+    right = np.clip(np.searchsorted(grid, positions), 1, max(1, grid.size - 1))
+    left = right - 1
+    right = np.minimum(right, grid.size - 1)
+    result: Floats = np.where(
+        positions - grid[left] <= grid[right] - positions, grid[left], grid[right]
+    )
+    return result
+
+
+def staircase_variance(epsilon: float) -> float:
+    """Return the variance of the staircase distribution in units of Δ², which no table exceeds.
+
+    Examples
+    --------
+    >>> round(staircase_variance(1.0), 4)
+    1.9178
+    """
+    alpha = math.exp(-epsilon)
+    top = (alpha * (1 + alpha)) ** (2 / 3) / 4 ** (1 / 3) + alpha
+    return top / math.expm1(-epsilon) ** 2

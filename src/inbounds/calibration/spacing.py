@@ -96,6 +96,20 @@ class Interval:
             knots.pop()
         return tuple(knots) if knots[-1] >= self.upper and _increase(knots) else None
 
+    def fine_knots(self, count: int) -> tuple[tuple[float, ...], int]:
+        """Return about `count` + 1 knots if doubles allow it, and their reach.
+
+        If any two values are neighbours, the reach is the number of knots.
+        """
+        if self.all_are_neighbours:
+            knots = self.even_knots(count)
+            return knots, len(knots)
+        for reach in range(max(1, round(count * self.ratio)), 0, -1):
+            spaced = self.knots(reach)
+            if spaced is not None:
+                return spaced, reach
+        return (self.lower, self.upper), 2
+
     def even_knots(self, count: int) -> tuple[float, ...]:
         """Return `count` + 1 knots at equal distances, the bounds being the first and the last."""
         inner = {self.place(i / count - 0.5) for i in range(1, count)} - {self.lower, self.upper}
