@@ -23,6 +23,7 @@ from inbounds.calibration.column import (
 )
 from inbounds.calibration.plan import Plan, staircase_variance
 from inbounds.calibration.spacing import Interval
+from inbounds.errors import CertificateError
 
 _CLOSED_FORM = 0.01  # the largest epsilon of the closed form; it is 0.01 % above the least variance
 _FEWEST_KNOTS, _MOST_KNOTS = 24, 64
@@ -51,11 +52,10 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pl
     closed = epsilon <= _CLOSED_FORM or interval.ratio * _MOST_KNOTS < 1
     count = 1 if closed else math.ceil(min(wanted, _MOST_KNOTS))
     boundaries, reach = interval.fine_knots(count)
-    knots = np.array([interval.position(knot) for knot in boundaries])
-    if closed:
-        mixture = _clamped_geometric(knots, epsilon)
-    else:
-        mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale)
+    mixture = None if closed else _solve(interval, boundaries, reach, epsilon, scale)
+    if mixture is None:
+        boundaries, reach = interval.fine_knots(1)
+        mixture = _clamped_geometric(_positions(interval, boundaries), epsilon)
     factor = 0.5 / float(np.abs(mixture.outputs).max())
     mixture = Mixture(mixture.levels, mixture.weights, mixture.outputs * factor)
     mixture = mixture if grid is None else _on_grid(mixture, grid)
@@ -74,7 +74,22 @@ def _clamped_geometric(knots: Floats, epsilon: float) -> Mixture:
     return Mixture(np.abs(row[:, None] - row), weights, readings)
 
 
-def _solve(knots: Floats, reach: int, epsilon: float, scale: float) -> Mixture:
+def _positions(interval: Interval, boundaries: tuple[float, ...]) -> Floats:
+    return np.array([interval.position(knot) for knot in boundaries])
+
+
+def _solve(
+    interval: Interval, boundaries: tuple[float, ...], reach: int, epsilon: float, scale: float
+) -> Mixture | None:
+    """Return the best mixture on some knots, or None if the solver fails."""
+    knots = _positions(interval, boundaries)
+    try:
+        return _generated((knots - knots[::-1]) / 2, reach, epsilon, scale)
+    except CertificateError:
+        return None
+
+
+def _generated(knots: Floats, reach: int, epsilon: float, scale: float) -> Mixture:
     """Return the mixture with the least average variance, by generating columns.
 
     A column with reading g is worth adding if f·π g² - f·ρ g - f·ν < 0 for the prices ν and ρ of

@@ -29,7 +29,7 @@ MOST_KNOTS = 128
 
 _FEWEST_KNOTS = 16
 _ROUNDING = 0.02  # the error that random rounding may add, relative to the rest
-_ROUNDS = 40
+_ROUNDS = 24
 _ADDED = 2  # columns per knot and round
 _CLOSE = 2e-3  # relative: how far from the best mixture of these columns the search may stop
 
