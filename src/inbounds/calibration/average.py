@@ -1,6 +1,6 @@
 """Tables with the least average squared error, for a value that is uniform on the box.
 
-Cells are Δ⁺/r wide. Up to ε = 1/2 a closed form with r = 1 is best to four digits; beyond, one small
+Cells are Δ⁺/r wide. Up to ε = 1/2 a closed form with r = 1 is best to four digits; beyond, a small
 linear program chooses among plateau columns, for several r. If any two values are neighbours, the
 best table is randomised response on bins, whose ends solve a fixed-point equation.
 
@@ -9,8 +9,9 @@ Proof: docs/proofs/optimal.md, theorem 1.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -87,7 +88,7 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pla
         mixture, value = _solve(_Prior.of(ends, grid), reach, epsilon, grid)
         if value < least * (1 - 1e-6):
             least = value
-            best = _fitted(interval, epsilon, boundaries, reach, mixture, grid)
+            best = _fitted(interval, Plan("cells", boundaries, reach, mixture), epsilon, grid)
     assert best is not None  # one cell per Δ always fits
     limited = epsilon > 1 and finest < 0.3 * _ENOUGH * math.exp(epsilon / 3)
     return best.marked_limited() if limited else best
@@ -126,9 +127,7 @@ def _ideal_ends(ratio: float, reach: int, count: int) -> Floats | None:
     return np.concatenate([[-0.5], inner, [0.5]])
 
 
-def _solve(
-    prior: _Prior, reach: int, epsilon: float, grid: Floats | None
-) -> tuple[Mixture, float]:
+def _solve(prior: _Prior, reach: int, epsilon: float, grid: Floats | None) -> tuple[Mixture, float]:
     """Return the best mixture on some cells, and its average error."""
     rows = prior.mass.size
     if reach == 1:
@@ -159,20 +158,12 @@ def _ladder(rows: int, epsilon: float) -> Mixture:
     return Mixture(np.abs(row[:, None] - row), weights, np.zeros(rows))
 
 
-def _fitted(
-    interval: Interval,
-    epsilon: float,
-    boundaries: tuple[float, ...],
-    reach: int,
-    mixture: Mixture,
-    grid: Floats | None,
-) -> Plan:
-    """Return a plan on the actual cells, of which there may be fewer at the upper end."""
-    levels = mixture.levels[:, : len(boundaries) - 1]
-    ends = np.array([interval.position(point) for point in boundaries])
-    prior = _Prior.of(ends, grid)
-    outputs = nearest(prior.means(np.exp(-epsilon * levels)), grid)
-    return Plan("cells", boundaries, reach, Mixture(levels, mixture.weights, outputs))
+def _fitted(interval: Interval, plan: Plan, epsilon: float, grid: Floats | None) -> Plan:
+    """Return the plan with outputs for the actual cells, which may be fewer at the upper end."""
+    levels = plan.mixture.levels[:, : len(plan.boundaries) - 1]
+    ends = np.array([interval.position(point) for point in plan.boundaries])
+    outputs = nearest(_Prior.of(ends, grid).means(np.exp(-epsilon * levels)), grid)
+    return replace(plan, mixture=Mixture(levels, plan.mixture.weights, outputs))
 
 
 def _bins(interval: Interval, epsilon: float) -> Plan:
@@ -180,7 +171,7 @@ def _bins(interval: Interval, epsilon: float) -> Plan:
     count, ends, outputs = _best_bins(epsilon)
     inner = [interval.place(end) for end in ends[1:-1].tolist()]
     boundaries = (interval.lower, *inner, interval.upper)
-    if any(a >= b for a, b in zip(boundaries, boundaries[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(boundaries)):
         count, outputs = 1, np.zeros(1)
         boundaries = (interval.lower, interval.upper)
     levels = 1 - np.eye(count, dtype=np.int64)

@@ -8,6 +8,7 @@ Proof: docs/proofs/optimal.md, theorem 1.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +46,14 @@ class Mixture:
         return Mixture(
             np.concatenate([self.levels, self.levels[:, ::-1]]),
             np.concatenate([self.weights, self.weights]),
-            np.concatenate([self.outputs, -self.outputs]),
+            np.concatenate([self.outputs, 0.0 - self.outputs]),  # no negative zeros
         ).joined()
 
     def joined(self) -> "Mixture":
         """Return the mixture with columns of the same levels and output joined to one."""
         keys = np.column_stack([self.levels, self.outputs.view(np.int64)])
         _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        weights = np.bincount(which.reshape(-1), self.weights)
+        weights: Floats = np.bincount(which.reshape(-1), self.weights).astype(np.float64)
         return Mixture(self.levels[first], weights, self.outputs[first])
 
     def polished(self, epsilon: float) -> "Mixture":
@@ -129,11 +130,11 @@ def minimise(
         If the solver finds no solution.
     """
     for method in ("highs-ds", "highs-ipm"):
-        solution = linprog(
+        solution: Any = linprog(
             cost,
-            A_eq=csc_array(np.where(np.abs(equal) > _DROPPED, equal, 0.0)),
+            A_eq=_sparse(equal),
             b_eq=to,
-            A_ub=None if below is None else csc_array(np.where(np.abs(below) > _DROPPED, below, 0)),
+            A_ub=None if below is None else _sparse(below),
             b_ub=limits,
             bounds=(0, None),
             method=method,
@@ -146,3 +147,8 @@ def minimise(
             unpriced = np.zeros(0) if below is None else solution.ineqlin.marginals
             return solution.x, float(solution.fun), solution.eqlin.marginals, unpriced
     raise CertificateError("the linear program of the table has no solution in doubles.")
+
+
+def _sparse(matrix: Floats) -> Any:
+    """Return a matrix without the entries that the solver ignores."""
+    return csc_array(np.where(np.abs(matrix) > _DROPPED, matrix, 0.0))

@@ -60,5 +60,5 @@ def staircase_variance(epsilon: float) -> float:
     1.9178
     """
     alpha = math.exp(-epsilon)
-    top = (alpha * (1 + alpha)) ** (2 / 3) / 4 ** (1 / 3) + alpha
+    top = math.cbrt((alpha * (1 + alpha) / 2) ** 2) + alpha
     return top / math.expm1(-epsilon) ** 2

@@ -45,8 +45,8 @@ def growth_below(epsilon: float) -> tuple[int, int]:
     """
     with ctx.workprec(512):
         growth = arb(min(epsilon, _LARGEST_EXPONENT)).exp()
-        numerator = int((growth * arb(1 << BITS)).lower().floor().unique_fmpz())
-    return max(numerator, 1 << BITS), 1 << BITS
+        numerator = (growth * arb(1 << BITS)).lower().floor().fmpz()
+    return max(int(numerator), 1 << BITS), 1 << BITS
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +80,9 @@ class LevelTable:
     Examples
     --------
     >>> half = 1 << 127
-    >>> table = LevelTable("cells", 0.0, 1.0, (0.0, 0.5, 1.0), 1, ((half, half),) * 2, (0.25, 0.75), 1, 1)
+    >>> table = LevelTable(
+    ...     "cells", 0.0, 1.0, (0.0, 0.5, 1.0), 1, ((half, half),) * 2, (0.25, 0.75), 1, 1
+    ... )
     >>> table.check(0.5, 0.1)
     LevelTable('cells', rows=2, outputs=2, reach=1)
     """
@@ -210,15 +212,14 @@ class LevelTable:
         """
         try:
             fields: dict[str, Any] = _json.read(text)
-            doubles = {name: float(fields.pop(name)) for name in ("lower", "upper")}
-            lists = {
-                name: tuple(map(float, fields.pop(name))) for name in ("boundaries", "outputs")
-            }
-            rows = tuple(tuple(map(_from_hexadecimal, row)) for row in fields.pop("rows"))
-            ratio = {
-                name: _from_hexadecimal(fields.pop(name)) for name in ("numerator", "denominator")
-            }
-            return cls(rows=rows, **doubles, **lists, **ratio, **fields)
+            for name in ("lower", "upper"):
+                fields[name] = float(fields[name])
+            for name in ("boundaries", "outputs"):
+                fields[name] = tuple(map(float, fields[name]))
+            for name in ("numerator", "denominator"):
+                fields[name] = _from_hexadecimal(fields[name])
+            fields["rows"] = tuple(tuple(map(_from_hexadecimal, row)) for row in fields["rows"])
+            return cls(**fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ArgumentError.must_be("text", "a table written by to_json") from None
 
@@ -227,8 +228,8 @@ class LevelTable:
         return f"LevelTable({self.kind!r}, {size})"
 
 
-def _positive(number: float) -> float:
-    if not _is_double(number) or not number > 0:
+def _positive(number: object) -> float:
+    if not isinstance(number, float) or not 0 < number < math.inf:
         raise CertificateError("the sensitivity and epsilon must be positive numbers.")
     return number
 
@@ -251,7 +252,7 @@ def _windows(of: Callable[..., NDArray[Any]], array: NDArray[Any], size: int) ->
     return of(array[:-rest], array[rest:]) if rest else array
 
 
-def _from_hexadecimal(text: str) -> int:
+def _from_hexadecimal(text: object) -> int:
     if not isinstance(text, str) or len(text) > 100 or text.strip("0123456789abcdef"):
         raise ValueError("an integer must be hexadecimal digits.")
     return int(text, 16)

@@ -59,7 +59,7 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pl
     factor = 0.5 / float(np.abs(mixture.outputs).max())
     mixture = Mixture(mixture.levels, mixture.weights, mixture.outputs * factor)
     mixture = mixture if grid is None else _on_grid(mixture, grid)
-    return Plan("knots", boundaries, reach, mixture, limited=_MOST_KNOTS < 0.5 * wanted)
+    return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _MOST_KNOTS)
 
 
 def _clamped_geometric(knots: Floats, epsilon: float) -> Mixture:

@@ -83,12 +83,10 @@ def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
     boundaries, reach = interval.fine_knots(math.ceil(min(wanted, _USUAL_ROWS)))
     knots = np.array([interval.position(knot) for knot in boundaries])
     mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
-    return Plan("knots", boundaries, reach, mixture, limited=_USUAL_ROWS < 0.5 * wanted)
+    return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _USUAL_ROWS)
 
 
-def _solve(
-    knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats | None
-) -> Mixture:
+def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats | None) -> Mixture:
     """Return the mixture with the least largest error, by generating columns."""
     points = _Points.of(knots)
     mirrored = grid is None or bool(np.abs(grid + grid[::-1]).max() < 1e-9)

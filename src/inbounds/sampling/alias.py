@@ -46,13 +46,17 @@ class AliasTable:
         """Build the table of rows of integers that sum to 2¹²⁸, one per output."""
         bits = max(1, (len(outputs) - 1).bit_length())
         columns = [column for row in rows for column in _columns(row, bits)]
-        high, low = zip(*(divmod(threshold, 1 << _WORD) for threshold, _, _ in columns), strict=True)
-        number = np.tile(np.arange(1 << bits, dtype=np.uint64) << np.uint64(_WORD - bits), len(rows))
+        high, low = zip(
+            *(divmod(threshold, 1 << _WORD) for threshold, _, _ in columns), strict=True
+        )
+        number = np.tile(
+            np.arange(1 << bits, dtype=np.uint64) << np.uint64(_WORD - bits), len(rows)
+        )
         padded = np.concatenate([outputs, np.full((1 << bits) - len(outputs), outputs[0])])
         pairs = [(alias, own) for _, own, alias in columns]
         return cls(
             bits,
-            number | np.array(high, np.uint64),
+            np.bitwise_or(number, np.array(high, np.uint64)),
             np.array(low, np.uint64),
             padded[np.array(pairs, np.intp).reshape(-1)],
         )
