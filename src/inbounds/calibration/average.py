@@ -23,7 +23,7 @@ from inbounds.calibration.spacing import Interval
 
 _CLOSED_FORM = 0.5  # the largest epsilon of the closed form
 _FINE = (128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2)  # cells per Δ
-_TRIED = 3  # of these
+_TRIED = 2  # of these
 _USUAL_ROWS = 132  # programs up to this size take at most 0.1 s each
 _LARGE_ROWS = 256  # for at most 4 cells per Δ
 _ENOUGH = 2.3  # times e^(ε/3) cells per Δ come within about 1 % of the limit

@@ -6,6 +6,7 @@ is built. Its integers are then checked.
 Proof: docs/proofs/optimal.md.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -42,6 +43,10 @@ class Design:
     slope
         How far the mean output moves with the value, if the table was made for unbiased readings:
         the reading of an output y is middle + (y - middle)/slope.
+    bias
+        How far from the value the mean reading is at most, if the table was made for unbiased
+        readings. It comes from outputs that are doubles: about one unit in the last place of the
+        bounds, divided by the slope.
     limited
         Whether the table would have to be larger than is practical to come close to the limit, so
         that another mechanism may have a lower error.
@@ -49,6 +54,7 @@ class Design:
 
     table: LevelTable
     slope: float | None
+    bias: float | None
     limited: bool
 
 
@@ -101,15 +107,22 @@ def design(
     table = LevelTable(
         plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
     )
-    slope = _slope(table) if objective == "unbiased" else None
-    return Design(table.check(sensitivity, epsilon), slope, plan.limited)
+    table.check(sensitivity, epsilon)
+    slope, bias = _reading(table) if objective == "unbiased" else (None, None)
+    return Design(table, slope, bias, plan.limited)
 
 
-def _slope(table: LevelTable) -> float:
-    """Return how far the mean output moves between the first and the last knot, per unit."""
-    means = Risk(table).row_means
-    knots = Fraction(table.boundaries[0]), Fraction(table.boundaries[-1])
-    return float((means[-1] - means[0]) / (knots[1] - knots[0]))
+def _reading(table: LevelTable) -> tuple[float, float]:
+    """Return how far the mean output moves with the value, and the largest bias of the reading.
+
+    The mean is affine between knots, so no bias exceeds the largest one at a knot.
+    """
+    means, knots = Risk(table).row_means, [Fraction(knot) for knot in table.boundaries]
+    slope = float((means[-1] - means[0]) / (knots[-1] - knots[0]))
+    middle = (Fraction(table.lower) + Fraction(table.upper)) / 2
+    pairs = zip(means, knots, strict=True)
+    biases = [(mean - middle) / Fraction(slope) + middle - knot for mean, knot in pairs]
+    return slope, math.nextafter(float(max(map(abs, biases))), math.inf)
 
 
 def _plan(

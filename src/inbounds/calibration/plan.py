@@ -52,12 +52,12 @@ def nearest(positions: Floats, grid: Floats | None) -> Floats:
 
 
 def staircase_variance(epsilon: float) -> float:
-    """Return the variance of the staircase distribution in units of Δ², which no table exceeds.
+    """Return the variance of the staircase distribution, in units of Δ².
 
     Examples
     --------
     >>> round(staircase_variance(1.0), 4)
-    1.9178
+    1.9181
     """
     alpha = math.exp(-epsilon)
     top = math.cbrt((alpha * (1 + alpha) / 2) ** 2) + alpha

@@ -8,6 +8,7 @@ Proof: docs/proofs/optimal.md, theorems 2 and 3.
 """
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +26,8 @@ def distance_bound(lower: float, upper: float, sensitivity: float) -> Fraction:
     True
     """
     largest = max(abs(lower), abs(upper))
-    return Fraction(math.nextafter(sensitivity, math.inf)) + Fraction(math.ulp(largest))
+    above = min(math.nextafter(sensitivity, math.inf), sys.float_info.max)
+    return Fraction(above) + Fraction(math.ulp(largest))
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class Interval:
         count = math.ceil(self.exact_width / spacing)
         first = self.middle - spacing * Fraction(count, 2)
         knots = _spaced(first, spacing, reach, count + 2, self.distance)
+        if not knots:
+            return None
         knots[0] = min(knots[0], self.lower)
         while len(knots) > 1 and knots[-2] >= self.upper:
             knots.pop()
@@ -119,10 +123,19 @@ class Interval:
 def _spaced(
     first: Fraction, spacing: Fraction, reach: int, count: int, distance: Fraction
 ) -> list[float]:
-    """Return `count` doubles, each at least `distance` above the one `reach` places before it."""
-    points = [float(first + spacing * i) for i in range(min(reach, count))]
-    for i in range(reach, count):
-        points.append(_double_above(Fraction(points[i - reach]) + distance))
+    """Return doubles, each at least `distance` above the one `reach` places before it.
+
+    There are `count` of them, or fewer if the others are beyond all doubles.
+    """
+    points: list[float] = []
+    try:
+        for i in range(count):
+            if i < reach:
+                points.append(float(first + spacing * i))
+            else:
+                points.append(_double_above(Fraction(points[i - reach]) + distance))
+    except OverflowError:
+        return points
     return points
 
 

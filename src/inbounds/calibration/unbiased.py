@@ -9,6 +9,7 @@ Proof: docs/proofs/optimal.md, theorem 6.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -55,15 +56,22 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pl
     mixture = None if closed else _solve(interval, boundaries, reach, epsilon, scale)
     if mixture is None:
         boundaries, reach = interval.fine_knots(1)
-        mixture = _clamped_geometric(_positions(interval, boundaries), epsilon)
-    factor = 0.5 / float(np.abs(mixture.outputs).max())
+        mixture = _clamped_geometric(interval, boundaries, epsilon)
+    room = 0.5 if grid is None else min(-float(grid[0]), float(grid[-1]))
+    factor = room / float(np.abs(mixture.outputs).max())
     mixture = Mixture(mixture.levels, mixture.weights, mixture.outputs * factor)
     mixture = mixture if grid is None else _on_grid(mixture, grid)
     return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _MOST_KNOTS)
 
 
-def _clamped_geometric(knots: Floats, epsilon: float) -> Mixture:
-    """Return the truncated geometric distribution; beyond an end it goes on for 1/(e^ε - 1)."""
+def _clamped_geometric(
+    interval: Interval, boundaries: tuple[float, ...], epsilon: float
+) -> Mixture:
+    """Return the truncated geometric distribution; beyond an end it goes on for 1/(e^ε - 1).
+
+    Knots that are doubles may be unequally spaced, which readings correct for where they can.
+    """
+    knots = _positions(interval, boundaries)
     row = np.arange(knots.size)
     weights = np.full(row.size, math.tanh(epsilon / 2))
     weights[[0, -1]] = 1 / (1 + math.exp(-epsilon))
@@ -71,6 +79,11 @@ def _clamped_geometric(knots: Floats, epsilon: float) -> Mixture:
     beyond = 1 / math.expm1(epsilon)
     readings[0] += (knots[0] - knots[1]) * beyond
     readings[-1] += (knots[-1] - knots[-2]) * beyond
+    exact = [Fraction(knot) / interval.exact_width for knot in boundaries]
+    bends = [a - 2 * b + c for a, b, c in zip(exact, exact[1:], exact[2:], strict=False)]
+    corrections = np.array([float(bend) for bend in bends]) * beyond / -math.expm1(-epsilon)
+    if np.abs(corrections).max(initial=0.0) < readings[-1] - knots[-1]:
+        readings[1:-1] -= corrections
     return Mixture(np.abs(row[:, None] - row), weights, readings)
 
 
@@ -84,7 +97,8 @@ def _solve(
     """Return the best mixture on some knots, or None if the solver fails."""
     knots = _positions(interval, boundaries)
     try:
-        return _generated((knots - knots[::-1]) / 2, reach, epsilon, scale)
+        mixture = _generated((knots - knots[::-1]) / 2, reach, epsilon, scale)
+        return _polished(mixture, knots, epsilon)
     except CertificateError:
         return None
 
@@ -117,8 +131,7 @@ def _generated(knots: Floats, reach: int, epsilon: float, scale: float) -> Mixtu
         which = np.concatenate([which, added])
         weights = np.concatenate([weights, np.zeros(added.size)])
         readings = np.concatenate([readings, best[added]])
-    mixture = Mixture(candidates[which], weights, readings).positive().mirrored()
-    return _polished(mixture, knots, epsilon)
+    return Mixture(candidates[which], weights, readings).positive().mirrored()
 
 
 def _program(
@@ -148,7 +161,7 @@ def _masses(knots: Floats) -> Floats:
 
 
 def _polished(mixture: Mixture, knots: Floats, epsilon: float) -> Mixture:
-    """Return the mixture with sums and means that are more precise."""
+    """Return the mixture with more precise sums and means, at knots that need not be symmetric."""
     columns = np.exp(-epsilon * mixture.levels).T
     far = float(np.abs(mixture.outputs).max())
     rows = np.concatenate([columns, columns * (mixture.outputs / far)])

@@ -47,7 +47,7 @@ def test_a_box_that_would_need_too_large_a_table_is_refused_with_a_way_out() -> 
     assert caught.value.argument == "sensitivity"
     with pytest.raises(ArgumentError, match="divided by 128"):
         design(0.0, 1.0, 1e-3, 1.0, "worst")
-    assert design(0.0, 1.0, 1e-3, 1.0, "unbiased").limited
+    assert design(0.0, 1.0, 4e-3, 1.0, "unbiased").limited
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -90,3 +90,25 @@ def test_two_ends_give_the_best_possible_bit() -> None:
     """Theorem: the least worst error for Δ = w is e^ε/(1 + e^ε)², attained by one bit."""
     error = float(Risk(design(0.0, 1.0, 1.0, 1.0, "worst").table).worst)
     assert error == pytest.approx(math.e / (1 + math.e) ** 2, rel=1e-6)
+
+
+def test_the_bias_on_a_box_far_from_zero_is_that_of_outputs_as_doubles() -> None:
+    found = design(1e9, 1e9 + 1e-3, 1e-4, 1.0, "unbiased")
+    assert found.slope is not None
+    assert found.bias is not None
+    assert found.bias * found.slope < math.ulp(1e9)
+
+
+def test_readings_are_unbiased_on_a_grid_that_does_not_reach_the_upper_bound() -> None:
+    found = design(0.0, 10.0, 2.0, 1.0, "unbiased", grid=np.array([0.0, 3.0, 6.0, 9.0]))
+    assert set(found.table.outputs) == {0.0, 3.0, 6.0, 9.0}
+    assert found.bias is not None
+    assert found.bias < 1e-11
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(
+    "box", [(-8.9e307, 8.9e307, 1e307), (0.0, 1.7e308, 1.6e308), (0.0, 5e-320, 1e-320)]
+)
+def test_boxes_at_the_ends_of_the_doubles_are_served(objective: Any, box: Any) -> None:
+    assert design(*box, 1.0, objective).table.check(box[2], 1.0)

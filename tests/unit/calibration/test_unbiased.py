@@ -15,8 +15,8 @@ def means(epsilon: float, sensitivity: float) -> tuple[Floats, Floats]:
     return np.array(plan.boundaries) - 0.5, chances @ plan.mixture.outputs
 
 
-@pytest.mark.parametrize("epsilon", [0.004, 0.2, 1.0, 6.0])
-@pytest.mark.parametrize("sensitivity", [1.0, 0.35, 0.01])
+@pytest.mark.parametrize("epsilon", [0.004, 0.2, 4.0])
+@pytest.mark.parametrize("sensitivity", [1.0, 0.5, 0.01])
 def test_the_mean_is_a_multiple_of_the_knot(epsilon: float, sensitivity: float) -> None:
     knots, found = means(epsilon, sensitivity)
     slope = float(found @ knots / (knots @ knots))

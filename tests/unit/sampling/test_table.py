@@ -82,7 +82,7 @@ def test_draws_have_the_table_s_distribution_and_no_other(objective: Any, value:
 
 
 def test_values_of_all_types_have_the_same_rows() -> None:
-    table = design(0.0, 10.0, 2.5, 40.0, "average").table  # ε so large that the row shows
+    table = design(0.0, 10.0, 10.0, 45.0, "average").table  # ε so large that the row shows
     drawn = [
         sampler(table).draw(np.array([0, 3, 7, 10, 99]).astype(kind), SYSTEM).tolist()
         for kind in (np.float64, np.float32, np.int8, np.int64, np.uint64, object)
@@ -127,10 +127,10 @@ def test_knots_outside_the_box_are_served() -> None:
 
 
 def test_blocks_and_threads_cover_every_value() -> None:
-    table = design(0.0, 1.0, 0.25, 12.0, "average").table
+    table = design(0.0, 1.0, 1.0, 9.0, "average").table
     values = np.random.default_rng(6).random(2**19 + 7)
     drawn = sampler(table).draw(values, SYSTEM)
-    assert np.abs(drawn - values).mean() < 0.02
+    assert np.abs(drawn - values).mean() < 0.04
     error = float(Risk(table).average)
     assert ((drawn - values) ** 2).mean() == pytest.approx(error, rel=0.1)
 
