@@ -108,11 +108,11 @@ def design(
         plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
     )
     table.check(sensitivity, epsilon)
-    slope, bias = _reading(table) if objective == "unbiased" else (None, None)
+    slope, bias = reading_of(table) if objective == "unbiased" else (None, None)
     return Design(table, slope, bias, plan.limited)
 
 
-def _reading(table: LevelTable) -> tuple[float, float]:
+def reading_of(table: LevelTable) -> tuple[float, float]:
     """Return how far the mean output moves with the value, and the largest bias of the reading.
 
     The mean is affine between knots, so no bias exceeds the largest one at a knot.
