@@ -20,7 +20,12 @@ from inbounds.errors import CertificateError
 
 Levels = NDArray[np.int64]
 
-_TOLERANCE = 1e-10  # the smallest that the solver accepts
+# 10⁻¹⁰ is the smallest tolerance that the solver accepts, 10⁻⁷ its own choice.
+_METHODS: tuple[tuple[Any, float], ...] = (
+    ("highs-ds", 1e-10),
+    ("highs-ipm", 1e-10),
+    ("highs-ds", 1e-7),
+)
 _DROPPED = 1e-9  # the solver ignores smaller entries of a matrix
 _LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a best table
 
@@ -129,7 +134,7 @@ def minimise(
     CertificateError
         If the solver finds no solution.
     """
-    for method in ("highs-ds", "highs-ipm"):
+    for method, tolerance in _METHODS:
         solution: Any = linprog(
             cost,
             A_eq=_sparse(equal),
@@ -139,8 +144,8 @@ def minimise(
             bounds=(0, None),
             method=method,
             options={
-                "primal_feasibility_tolerance": _TOLERANCE,
-                "dual_feasibility_tolerance": _TOLERANCE,
+                "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
             },
         )
         if solution.status == 0:

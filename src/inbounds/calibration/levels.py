@@ -95,6 +95,8 @@ def design(
     >>> design(0.0, 1.0, 0.25, 1.0, "average").table
     LevelTable('cells', rows=..., outputs=..., reach=...)
     """
+    lower, upper = float(lower), float(upper)
+    sensitivity, epsilon = float(sensitivity), float(epsilon)
     interval = Interval(lower, upper, distance_bound(lower, upper, sensitivity))
     positions = None if grid is None else np.array([interval.position(y) for y in grid.tolist()])
     used = min(epsilon, _SATURATED[objective])

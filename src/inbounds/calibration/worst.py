@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.calibration.average import average_plan
 from inbounds.calibration.column import (
     Mixture,
     folded,
@@ -22,6 +23,7 @@ from inbounds.calibration.column import (
 )
 from inbounds.calibration.plan import Plan, nearest, staircase_variance
 from inbounds.calibration.spacing import Interval
+from inbounds.errors import CertificateError
 
 _USUAL_ROWS = 80  # more knots take longer than about a second
 MOST_KNOTS = 128
@@ -68,6 +70,8 @@ class _Points:
 def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
     """Return the plan with the least error at the worst value.
 
+    If the solver fails, which happens rarely and for small ε, the plan is the one for the average.
+
     Parameters
     ----------
     interval
@@ -82,7 +86,10 @@ def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
     scale = max(scale, 1 / (4 * _USUAL_ROWS**2))  # what rounding adds at least
     boundaries, reach = interval.fine_knots(math.ceil(min(wanted, _USUAL_ROWS)))
     knots = np.array([interval.position(knot) for knot in boundaries])
-    mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
+    try:
+        mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
+    except CertificateError:
+        return average_plan(interval, epsilon, grid)
     return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _USUAL_ROWS)
 
 

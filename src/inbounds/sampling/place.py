@@ -28,7 +28,7 @@ class Places:
     Examples
     --------
     >>> places = Places(0.0, 1.0, (0.25, 0.5))
-    >>> places.of_doubles(np.array([-3.0, 0.2, 0.25, 0.5, 7.0])).tolist()
+    >>> places.of_doubles(places.clamped(np.array([-3.0, 0.2, 0.25, 0.5, 7.0]))).tolist()
     [0, 0, 1, 2, 2]
     """
 
@@ -36,9 +36,14 @@ class Places:
     upper: float
     inner: tuple[float, ...]
 
-    def of_doubles(self, values: Floats) -> NDArray[np.intp]:
-        """Return the number of boundaries that are not above each of some finite doubles."""
-        inside = np.clip(values, self.lower, self.upper)
+    def clamped(self, values: Floats) -> Floats:
+        """Return doubles moved into the box, in a new array."""
+        inside: Floats = np.maximum(values, self.lower)
+        np.minimum(inside, self.upper, out=inside)
+        return inside
+
+    def of_doubles(self, inside: Floats) -> NDArray[np.intp]:
+        """Return the number of boundaries that are not above each of some doubles in the box."""
         if self._buckets is None:
             return np.searchsorted(np.array(self.inner), inside, side="right")
         factor, before, boundary = self._buckets

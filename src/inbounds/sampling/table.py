@@ -109,8 +109,9 @@ class TableSampler:
     def _rows(self, values: NDArray[Any], entropy: Entropy) -> NDArray[np.intp]:
         """Return the row of each value, chosen at random between knots."""
         if values.dtype == np.float64:
-            cells = self._places.of_doubles(values)
-            return self._rounded(values, cells, entropy) if self.rounds_between else cells
+            inside = self._places.clamped(values)
+            cells = self._places.of_doubles(inside)
+            return self._rounded(inside, cells, entropy) if self.rounds_between else cells
         if values.dtype.kind in "iu" and not self.rounds_between:
             return self._places.of_integers(values)
         numbers = values.tolist()
@@ -122,13 +123,13 @@ class TableSampler:
         return self._settled(values, cells, fractions, entropy)
 
     def _rounded(
-        self, values: Floats, cells: NDArray[np.intp], entropy: Entropy
+        self, inside: Floats, cells: NDArray[np.intp], entropy: Entropy
     ) -> NDArray[np.intp]:
+        """Return the knot to which each double in the box is rounded."""
         knots, gaps = self._knots
-        fractions = np.clip(values, self.lower, self.upper)
-        fractions -= knots.take(cells)
-        fractions /= gaps.take(cells)
-        return self._settled(values, cells, fractions, entropy)
+        fractions = inside - knots.take(cells, mode="clip")
+        fractions /= gaps.take(cells, mode="clip")
+        return self._settled(inside, cells, fractions, entropy)
 
     def _settled(
         self, values: NDArray[Any], cells: NDArray[np.intp], fractions: Floats, entropy: Entropy
@@ -140,13 +141,13 @@ class TableSampler:
         distance -= fractions
         upward = distance < 0
         np.abs(distance, out=distance)
-        unsure = distance < _MARGIN
-        if unsure.any():
-            for i in np.flatnonzero(unsure).tolist():
+        if distance.min(initial=1.0) < _MARGIN:
+            for i in np.flatnonzero(distance < _MARGIN).tolist():
                 number = values[i : i + 1].tolist()[0]
                 fraction = self._fraction(number, int(cells[i]))
                 upward[i] = is_below(Uniform(entropy, int(words[i]), 64), fraction)
-        return cells + upward
+        cells += upward
+        return cells
 
     def _fraction(self, number: Exact, i: int) -> Fraction:
         """Return how far between two knots a number lies, exactly."""

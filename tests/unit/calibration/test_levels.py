@@ -34,6 +34,12 @@ def test_the_problem_that_an_early_design_refused_is_solved() -> None:
     assert float(Risk(table).average) < 0.00055
 
 
+def test_a_problem_at_which_the_solver_s_tolerances_fail_is_solved() -> None:
+    box = -440.8489367511877, -440.848479716058, 0.00017757570900888016
+    table = design(*box, 0.0014455852411785982, "worst").table
+    assert float(Risk(table).worst) < 0.25 * (box[1] - box[0]) ** 2
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_sensitivity_beyond_the_width_is_the_width(objective: Any) -> None:
     wide = design(0.0, 1.0, 7.0, 1.0, objective).table

@@ -44,7 +44,8 @@ def hard_doubles(places: Places) -> list[float]:
 def test_doubles_on_and_beside_every_boundary_are_placed_exactly(places: Places) -> None:
     values = [min(max(v, places.lower), places.upper) for v in hard_doubles(places)]
     expected = [bisect_right(places.inner, value) for value in values]
-    assert places.of_doubles(np.array(hard_doubles(places))).tolist() == expected
+    assert places.clamped(np.array(hard_doubles(places))).tolist() == values
+    assert places.of_doubles(np.array(values)).tolist() == expected
 
 
 @each

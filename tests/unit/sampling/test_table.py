@@ -82,12 +82,12 @@ def test_draws_have_the_table_s_distribution_and_no_other(objective: Any, value:
 
 
 def test_values_of_all_types_have_the_same_rows() -> None:
-    table = design(0.0, 10.0, 10.0, 45.0, "average").table  # ε so large that the row shows
-    drawn = [
-        sampler(table).draw(np.array([0, 3, 7, 10, 99]).astype(kind), SYSTEM).tolist()
-        for kind in (np.float64, np.float32, np.int8, np.int64, np.uint64, object)
-    ]
-    assert all(outputs == drawn[0] for outputs in drawn)
+    certain = np.full((4, 4), 1, dtype=object) + np.diag([(1 << 128) - 4] * 4)
+    rows = tuple(map(tuple, certain.tolist()))
+    cells = TableSampler(0.0, 10.0, (0.0, 2.5, 3.0, 8.5, 10.0), False, rows, (1.0, 2.0, 3.0, 4.0))
+    for kind in (np.float64, np.float32, np.int8, np.int64, np.uint64, object):
+        drawn = cells.draw(np.array([0, 2, 3, 7, 9, 10, 99]).astype(kind), SYSTEM)
+        assert drawn.tolist() == [1.0, 1.0, 3.0, 3.0, 4.0, 4.0, 4.0]
 
 
 def test_long_integers_are_compared_before_anything_is_rounded() -> None:
