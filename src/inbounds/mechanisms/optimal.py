@@ -214,7 +214,7 @@ class Optimal(Mechanism):
 
     @property
     def slope(self) -> float | None:
-        """By how much the mean output grows with the value, if the table is for unbiased reading."""
+        """By how much the mean output grows with the value, if the objective is unbiased."""
         return None if self._reading is None else self._reading[0]
 
     @property

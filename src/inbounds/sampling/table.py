@@ -7,12 +7,9 @@ the output and, between knots, one for the random rounding. Values are exact num
 Proof: docs/proofs/optimal.md, theorems 8 and 9.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,14 +17,13 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.sampling.alias import AliasTable
-from inbounds.sampling.entropy import Entropy, SystemEntropy
+from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact, clamp
 from inbounds.sampling.offset import doubles_hold
 from inbounds.sampling.place import Places
 from inbounds.sampling.uniform import Uniform
 
-_BLOCK = 1 << 14  # values in a block, whose arrays stay in a core's cache
-_PER_THREAD = 1 << 18  # values that justify one more thread
 _MARGIN = 2.0**-50  # above the error of a quotient in doubles, and of a word cut to 53 bits
 
 
@@ -47,6 +43,8 @@ class TableSampler:
         The integers, which sum to 2¹²⁸ in every row.
     outputs
         One output per column.
+    integral
+        Whether outputs are returned as integers, which they must all be.
 
     Examples
     --------
@@ -63,21 +61,22 @@ class TableSampler:
     rounds_between: bool
     rows: tuple[tuple[int, ...], ...]
     outputs: tuple[float, ...]
+    integral: bool = False
 
-    def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats:
+    def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, which are finite numbers of any type."""
         flat = values.reshape(-1)
-        outputs = np.empty(flat.size)
+        outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
+        bounds = np.array([self.lower]), np.array([self.upper])
+        as_doubles = doubles_hold(flat.dtype, *bounds)
         _ = self._alias, self._places  # built once, before threads start
-        shared = isinstance(entropy, SystemEntropy)  # the bits of others depend on the order
-        workers = min(_cores(), flat.size // _PER_THREAD) if shared else 1
-        if workers <= 1:
-            self._fill(flat, outputs, slice(0, flat.size), entropy)
-        else:
-            cuts = np.linspace(0, flat.size, workers + 1).astype(int).tolist()
-            parts = [slice(*ends) for ends in pairwise(cuts)]
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(lambda part: self._fill(flat, outputs, part, entropy), parts))
+
+        def fill(block: slice) -> None:
+            numbers = flat[block].astype(np.float64, copy=False) if as_doubles else flat[block]
+            rows = self._rows(numbers, entropy)
+            outputs[block] = self._alias.draw(rows, entropy.words(rows.size), entropy)
+
+        in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
 
     @cached_property
@@ -93,18 +92,6 @@ class TableSampler:
         """The knots, and the distances between them."""
         knots = np.array(self.boundaries)
         return knots, np.diff(knots)
-
-    def _fill(self, flat: NDArray[Any], outputs: Floats, part: slice, entropy: Entropy) -> None:
-        """Fill in the outputs of one part of the values, block by block."""
-        bounds = np.array([self.lower]), np.array([self.upper])
-        doubles = doubles_hold(flat.dtype, *bounds)
-        for start in range(part.start, part.stop, _BLOCK):
-            stop = min(part.stop, start + _BLOCK)
-            values = flat[start:stop]
-            if doubles:
-                values = values.astype(np.float64, copy=False)
-            rows = self._rows(values, entropy)
-            outputs[start:stop] = self._alias.draw(rows, entropy.words(rows.size), entropy)
 
     def _rows(self, values: NDArray[Any], entropy: Entropy) -> NDArray[np.intp]:
         """Return the row of each value, chosen at random between knots."""
@@ -171,8 +158,3 @@ def is_below(uniform: Uniform, fraction: Fraction) -> bool:
         if uniform.bits >= scaled:
             return False
         uniform.refine()
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
