@@ -18,6 +18,8 @@ Proof: docs/proofs/limit.md, theorem 3.
 
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +59,35 @@ def least_sum(costs: Floats, reach: int, ratio: float) -> Floats:
     return _sums(costs, reach, ratio).free[0]
 
 
+def least_sum_below(costs: list[int], reach: int, ratio: Fraction) -> int:
+    """Return a whole number that is at most Σ fᵢcᵢ for every level function f with f₀ = 1.
+
+    The costs are whole numbers of any length, and every product is rounded down.
+
+    Examples
+    --------
+    >>> least_sum_below([3, -2, 1], 1, Fraction(2))
+    0
+    >>> least_sum_below([1, 1, -1], 1, Fraction(3, 2))  # 1 + 1.5 - 2.25
+    0
+    """
+    size, up, down = len(costs), ratio.numerator, ratio.denominator
+    total = [0, *itertools.accumulate(costs)]
+    free, up_back, down_back, ups, downs = ([0] * (size + 1) for _ in range(5))
+    for i in reversed(range(size)):
+        free[i] = up_back[i] = down_back[i] = costs[i]
+        if i + 1 < size:
+            rise, fall = ups[i + 1] * up // down, downs[i + 1] * down // up
+            up_back[i] += min(up_back[i + 1], fall)
+            down_back[i] += min(down_back[i + 1], rise)
+            free[i] += min(free[i + 1], rise, fall)
+        ups[i], downs[i] = up_back[i], down_back[i]
+        if (last := i + reach - 1) < size:
+            waiting = total[last] - total[i] + free[last]
+            ups[i], downs[i] = min(ups[i], waiting), min(downs[i], waiting)
+    return free[0]
+
+
 def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
     """Return levels L with the least Σ ratioᴸcᵢ, one row per problem, at most zero each.
 
@@ -66,6 +97,7 @@ def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
     array([[-1,  0, -1]])
     """
     sums = _sums(costs, reach, ratio)
+    inverse = 1.0 / ratio
     size, count = costs.shape
     levels = np.zeros((size, count), dtype=np.int64)
     back = np.zeros(count, dtype=np.int64)  # the only step allowed: 1 up, -1 down, 0 for any
@@ -74,7 +106,7 @@ def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
         stay = np.where(back == 0, sums.free[i], sums.up_back[i])
         stay = np.where(back > 0, sums.down_back[i], stay)
         rise = np.where(back < 0, np.inf, ratio * sums.up[i])
-        fall = np.where(back > 0, np.inf, sums.down[i] / ratio)
+        fall = np.where(back > 0, np.inf, inverse * sums.down[i])
         ups = (wait == 0) & (rise < stay) & (rise <= fall)
         downs = (wait == 0) & (fall < stay) & ~ups
         levels[i] = levels[i - 1] + ups - downs

@@ -1,0 +1,229 @@
+"""Find the evidence behind a lower bound on error: column generation over all level functions.
+
+A linear program chooses the best mixture of some columns (level functions with their outputs). Its
+dual solution prices all level functions by dynamic programming, and those that violate it become
+new columns, until none violates it by much. Plateaus alone would give the right optimum, but a dual
+solution that only they accept, which can be far from a proof. Prices are also taken halfway to the
+best dual solution so far, which makes the search short.
+
+Nothing here has to be trusted: `limit_proof` checks what is found.
+
+Proof: docs/proofs/limit.md, theorem 6.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from inbounds._types import Floats
+from inbounds.calibration.level_function import Levels, least_levels
+
+_ROUNDS = 60
+_NEWTON = 30
+_PRICED = 61, 161  # fewest and most outputs at which level functions are priced
+_TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dual:
+    """A dual solution on a lattice, and the bound that it gives if its margin is proved."""
+
+    weights: Floats
+    slopes: Floats
+    values: Floats
+    bound: float
+    """The bound in squares of the lattice's spacing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """Places around zero, of which those at most `reach` apart are neighbours, and the ratio exp(ε).
+
+    Examples
+    --------
+    >>> Lattice.of(4, 1, 1.0).places.tolist()
+    [-1.5, -0.5, 0.5, 1.5]
+    """
+
+    places: Floats
+    reach: int
+    epsilon: float
+
+    @classmethod
+    def of(cls, size: int, reach: int, epsilon: float) -> Lattice:
+        """Return a lattice of equally likely places, 1 apart."""
+        return cls(np.arange(size) - (size - 1) / 2, reach, epsilon)
+
+    @property
+    def half(self) -> int:
+        """The number of places up to the middle."""
+        return (self.places.size + 1) // 2
+
+    def columns(self, levels: Levels | Floats) -> Floats:
+        """Return level functions, one per row, with their largest entry 1."""
+        return np.exp(self.epsilon * levels)
+
+    def plateaus(self) -> Floats:
+        """Return the columns that are level on a few places and fall off on both sides."""
+        size = self.places.size
+        place = np.arange(size)
+        first, last = np.triu_indices(size)
+        kept = (last - first < int(1.3 * self.reach) + 2) & (first + last <= size - 1)
+        first, last = first[kept, None], last[kept, None]
+        distance = np.maximum(np.maximum(first - place, place - last), 0)
+        return self.columns(-np.ceil(distance / self.reach))
+
+
+def least_ratio(
+    lattice: Lattice, dual: tuple[Floats, Floats, Floats], outputs: Floats
+) -> tuple[Floats, Floats]:
+    """Return the least Σf(πa² - ρa - ν) / Σfπ at each output a, and the columns that have it.
+
+    Newton's method for ratios: a column with a lower ratio gives the next guess.
+    """
+    weights, slopes, values = (part[:, None] for part in dual)
+    costs = weights * outputs**2 - slopes * outputs - values
+    ratio = math.exp(lattice.epsilon)
+    found = np.empty((outputs.size, lattice.places.size))
+    margin = costs.sum(axis=0) / dual[0].sum()  # that of the constant column
+    active = np.arange(outputs.size)
+    for _ in range(_NEWTON):
+        levels = least_levels(costs[:, active] - margin[active] * weights, lattice.reach, ratio)
+        columns = lattice.columns(levels)
+        better = np.einsum("ai,ia->a", columns, costs[:, active]) / (columns @ dual[0])
+        found[active] = columns
+        lower = better < margin[active] - 1e-12 * (1 + np.abs(margin[active]))
+        margin[active] = np.minimum(margin[active], better)
+        active = active[lower]
+        if not active.size:
+            break
+    return margin, found
+
+
+class Search:
+    """Column generation for one lattice; subclasses say what is minimised."""
+
+    def __init__(self, lattice: Lattice, tolerance: float) -> None:
+        self.lattice, self.tolerance = lattice, tolerance
+        self.best: Dual | None = None
+        self.optimum = math.inf
+        """The optimum over the columns so far: the error of a mechanism on the lattice."""
+        self._columns = lattice.plateaus()
+        self._outputs = self._first_outputs()
+
+    def run(self) -> Dual:
+        """Return the best dual solution that was found."""
+        for _ in range(_ROUNDS):
+            dual = self._solve()
+            trials = [dual] if self.best is None else [dual, self._halfway(dual)]
+            columns, outputs = zip(*(self._price(*trial) for trial in trials), strict=True)
+            assert self.best is not None
+            new = np.concatenate(columns)
+            if not new.size or self.best.bound >= self.optimum * (1 - self.tolerance):
+                break
+            self._columns = np.concatenate([self._columns, new])
+            self._outputs = np.concatenate([self._outputs, *outputs])
+        return self.best
+
+    def _price(self, weights: Floats, slopes: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Return the columns that a dual solution undercuts, and keep it if it is the best."""
+        places = self.lattice.places
+        fewest, most = _PRICED
+        grid = np.linspace(0, self._end(weights, slopes), min(max(fewest, places.size), most))
+        margin, columns = least_ratio(self.lattice, (weights, slopes, values), grid)
+        lowest = float(margin.min())
+        total = values.sum() + lowest * weights.sum() + slopes @ places - weights @ places**2
+        bound = float(total / weights.sum())
+        if self.best is None or bound > self.best.bound:
+            self.best = Dual(weights, slopes, values + lowest * weights, bound)
+        columns = columns[margin < -1e-9 * self.optimum]
+        return columns, columns @ slopes / (2 * (columns @ weights))
+
+    def _halfway(self, dual: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats, Floats]:
+        assert self.best is not None
+        best = self.best.weights, self.best.slopes, self.best.values
+        first, second, third = ((a + b) / 2 for a, b in zip(dual, best, strict=True))
+        return first, second, third
+
+    def _end(self, weights: Floats, slopes: Floats) -> float:
+        """Return the largest output that can be of use."""
+        return float(self.lattice.places[-1])
+
+    def _first_outputs(self) -> Floats:
+        raise NotImplementedError
+
+    def _solve(self) -> tuple[Floats, Floats, Floats]:
+        """Solve the program over the columns so far; return weights, slopes and values."""
+        raise NotImplementedError
+
+    def _folded(self, rows: Floats, sign: int = 1) -> Floats:
+        """Return each column plus its mirror image, up to the middle."""
+        return (rows + sign * rows[:, ::-1])[:, : self.lattice.half].T
+
+    def _unfolded(self, prices: Floats, sign: int = 1) -> Floats:
+        """Return prices of rows up to the middle as symmetric prices of all places."""
+        full = np.zeros(self.lattice.places.size)
+        full[: self.lattice.half] += prices / 2
+        full[::-1][: self.lattice.half] += sign * prices / 2
+        return full
+
+
+class WeightedSearch(Search):
+    """The least average error for given weights of the places."""
+
+    def __init__(self, lattice: Lattice, weights: Floats, tolerance: float) -> None:
+        self.weights = weights
+        super().__init__(lattice, tolerance)
+
+    def _first_outputs(self) -> Floats:
+        return self._columns @ (self.weights * self.lattice.places) / (self._columns @ self.weights)
+
+    def _solve(self) -> tuple[Floats, Floats, Floats]:
+        places = self.lattice.places
+        errors = (self._columns * (places - self._outputs[:, None]) ** 2) @ self.weights
+        scale = 1 / float(np.median(errors / self._columns.mean(axis=1)) + 1e-300)
+        result = linprog(
+            2 * errors * scale,
+            A_eq=self._folded(self._columns),
+            b_eq=np.ones(self.lattice.half),
+            method="highs-ds",
+            options=_TOLERANCES,
+        )
+        values = self._unfolded(result.eqlin.marginals / scale)
+        self.optimum = float(result.fun / scale / self.weights.sum())
+        return self.weights, 2 * self.weights * places, values - self.weights * places**2
+
+
+class WorstSearch(Search):
+    """The least error in the worst place, by the weights of the places that are hardest."""
+
+    def _first_outputs(self) -> Floats:
+        outputs = self._columns @ self.lattice.places / self._columns.sum(axis=1)
+        middles = (self._columns == 1) @ self.lattice.places / (self._columns == 1).sum(axis=1)
+        self._columns = np.concatenate([self._columns] * 2)
+        return np.concatenate([outputs, middles])
+
+    def _solve(self) -> tuple[Floats, Floats, Floats]:
+        places, half = self.lattice.places, self.lattice.half
+        scale = 16 / places.size**2
+        errors = self._columns * (places - self._outputs[:, None]) ** 2 * scale
+        columns = self._columns.shape[0]
+        result = linprog(
+            np.append(np.zeros(columns), 1.0),
+            A_eq=np.pad(self._folded(self._columns), ((0, 0), (0, 1))),
+            b_eq=np.ones(half),
+            A_ub=np.pad(self._folded(errors), ((0, 0), (0, 1)), constant_values=-1.0),
+            b_ub=np.zeros(half),
+            method="highs-ds",
+            options=_TOLERANCES,
+        )
+        self.mixture = result.x[:-1]
+        self.optimum = float(result.fun / scale)
+        weights = self._unfolded(np.maximum(-result.ineqlin.marginals, 0))
+        values = self._unfolded(result.eqlin.marginals / scale)
+        total = weights.sum() / places.size  # so that weights are 1 on average
+        return weights / total, 2 * weights / total * places, (values - weights * places**2) / total
