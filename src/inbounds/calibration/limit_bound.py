@@ -18,7 +18,6 @@ from functools import lru_cache
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.level_function import least_sum
 from inbounds.calibration.limit_problem import MOST_STEPS, Objective, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.calibration.limit_search import (
@@ -31,6 +30,7 @@ from inbounds.calibration.limit_search import (
 from inbounds.errors import CertificateError
 
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
+_EASY = 2400  # places times reach of a lattice on which the search is fast
 _WORST_SEARCHED = 49  # the same, if the weights of the places are searched for too
 _MOST_COSTS = 1 << 23  # places times outputs of a proof
 _LARGEST_LOG_RATIO = 600.0
@@ -75,7 +75,7 @@ def _average(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     group = _group(problem, epsilon)
     together = group * epsilon
     ratio = max(problem.ratio / group, Fraction(1))
-    reach = _reach(ratio, together, tolerance * 0.4)
+    reach = _reach(ratio, together, tolerance * 0.5)
     stride = 1
     if problem.step is None:
         length = reach * ratio
@@ -144,32 +144,31 @@ def _sizes(length: Fraction, reach: int, epsilon: float) -> list[int]:
     return sorted({size // math.ceil(size / largest) for size in sizes})
 
 
-def _duals(
-    sizes: Iterable[int], reach: int, epsilon: float, tolerance: float
-) -> list[Dual]:
+def _duals(sizes: Iterable[int], reach: int, epsilon: float, tolerance: float) -> list[Dual]:
     """Return evidence for lattices of some sizes, from one small lattice if they are large."""
-    enough = min(_SEARCHED, max(24, math.ceil((6 + 14 / epsilon) * reach)))
+    own = math.ceil((1.5 + 5 / epsilon) * reach)  # the places at each end with own values
+    enough = max(min(2 * own + 2 * reach, _SEARCHED), min(_SEARCHED, _EASY // reach))
     found: dict[int, Dual] = {}
     duals = []
     for size in sizes:
         small = min(size, enough)
         if small not in found:
             lattice = Lattice.of(small, reach, epsilon)
-            found[small] = WeightedSearch(lattice, np.ones(small), tolerance).run()
-        duals.append(_stretched(found[small], size, reach))
+            free = None if small == size else min(own, (small - 1) // 2 - reach // 2)
+            found[small] = WeightedSearch(lattice, np.ones(small), tolerance, free).run()
+        duals.append(_stretched(found[small], size))
     return duals
 
 
-def _stretched(dual: Dual, size: int, reach: int) -> Dual:
-    """Return evidence for a larger lattice: the average of the middle is repeated there."""
+def _stretched(dual: Dual, size: int) -> Dual:
+    """Return evidence for a larger lattice: the value in the middle is repeated there."""
     small = dual.values.size
     if small == size:
         return dual
     places = np.arange(small) - (small - 1) / 2
     values = dual.values + places**2  # of the errors themselves, for weights of 1
-    kept = max((small - reach) // 2, small // 4)
-    middle = values[kept : small - kept].mean()
-    values = np.concatenate([values[:kept], np.full(size - 2 * kept, middle), values[-kept:]])
+    half = small // 2
+    values = np.insert(values, half, np.full(size - small, values[half]))
     places = np.arange(size) - (size - 1) / 2
     return Dual(np.ones(size), 2 * places, values - places**2, float(values.mean()))
 
@@ -193,8 +192,8 @@ def _proved(
         outputs=math.ceil(end / spacing) + 1,
     )
     lattice = Lattice.of(size, proof.reach, epsilon * group)
-    margin = min(_margin(lattice, (weights, 2 * weights * lattice.places, values), proof), 0.0)
-    for room in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
+    margin = _margin(lattice, (weights, 2 * weights * lattice.places, values), proof)
+    for room in (1e-6, 1e-4, 1e-2):
         proof = replace(proof, reach=reach, margin=float(margin - room * max(dual.bound, 1e-12)))
         try:
             proof.check(epsilon, group)
@@ -204,17 +203,12 @@ def _proved(
     return None
 
 
-def _margin(
-    lattice: Lattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof
-) -> float:
+def _margin(lattice: Lattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof) -> float:
     """Return the least ratio at the proof's grid of outputs, or zero if it is not negative."""
-    weights, slopes, values = (part[:, None] for part in dual)
-    lowest, ratio = 0.0, math.exp(lattice.epsilon)
-    for outputs in proof.blocks():
-        costs = weights * outputs**2 - slopes * outputs - values - lowest * weights
-        negative = outputs[least_sum(costs, lattice.reach, ratio) < 0]
-        if negative.size:
-            lowest = min(lowest, float(least_ratio(lattice, dual, negative)[0].min()))
+    sample = np.arange(0, proof.outputs + 1, 1 + proof.outputs // 100) * proof.spacing
+    lowest = 0.0
+    for outputs in (sample, *proof.blocks()):
+        lowest = float(least_ratio(lattice, dual, outputs, lowest)[0].min(initial=lowest))
     return lowest
 
 

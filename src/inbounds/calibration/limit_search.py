@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from inbounds._types import Floats
-from inbounds.calibration.level_function import Levels, least_levels
+from inbounds.calibration.level_function import Levels, least_levels, least_sum
 
 _ROUNDS = 60
 _NEWTON = 30
@@ -79,29 +79,32 @@ class Lattice:
 
 
 def least_ratio(
-    lattice: Lattice, dual: tuple[Floats, Floats, Floats], outputs: Floats
+    lattice: Lattice, dual: tuple[Floats, Floats, Floats], outputs: Floats, most: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return the least Σf(πa² - ρa - ν) / Σfπ at each output a, and the columns that have it.
+    """Return the least Σf(πa² - ρa - ν) / Σfπ at each output a where it is below `most`.
 
-    Newton's method for ratios: a column with a lower ratio gives the next guess.
+    The second array has the columns at these outputs. Newton's method for ratios: a column with a
+    lower ratio gives the next guess.
     """
     weights, slopes, values = (part[:, None] for part in dual)
     costs = weights * outputs**2 - slopes * outputs - values
     ratio = math.exp(lattice.epsilon)
-    found = np.empty((outputs.size, lattice.places.size))
-    margin = costs.sum(axis=0) / dual[0].sum()  # that of the constant column
-    active = np.arange(outputs.size)
+    below = least_sum(costs - most * weights, lattice.reach, ratio) < 0
+    costs = costs[:, below]
+    columns = np.empty((costs.shape[1], lattice.places.size))
+    margin = np.full(costs.shape[1], most)
+    active = np.arange(margin.size)
     for _ in range(_NEWTON):
+        if not active.size:
+            break
         levels = least_levels(costs[:, active] - margin[active] * weights, lattice.reach, ratio)
-        columns = lattice.columns(levels)
-        better = np.einsum("ai,ia->a", columns, costs[:, active]) / (columns @ dual[0])
-        found[active] = columns
+        columns[active] = lattice.columns(levels)
+        better = np.einsum("ai,ia->a", columns[active], costs[:, active])
+        better /= columns[active] @ dual[0]
         lower = better < margin[active] - 1e-12 * (1 + np.abs(margin[active]))
         margin[active] = np.minimum(margin[active], better)
         active = active[lower]
-        if not active.size:
-            break
-    return margin, found
+    return margin, columns
 
 
 class Search:
@@ -135,12 +138,12 @@ class Search:
         fewest, most = _PRICED
         grid = np.linspace(0, self._end(weights, slopes), min(max(fewest, places.size), most))
         margin, columns = least_ratio(self.lattice, (weights, slopes, values), grid)
-        lowest = float(margin.min())
+        lowest = float(margin.min(initial=0.0))
         total = values.sum() + lowest * weights.sum() + slopes @ places - weights @ places**2
         bound = float(total / weights.sum())
         if self.best is None or bound > self.best.bound:
             self.best = Dual(weights, slopes, values + lowest * weights, bound)
-        columns = columns[margin < -1e-9 * self.optimum]
+        columns = columns[margin < -1e-9 * abs(self.optimum)]
         return columns, columns @ slopes / (2 * (columns @ weights))
 
     def _halfway(self, dual: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats, Floats]:
@@ -173,10 +176,18 @@ class Search:
 
 
 class WeightedSearch(Search):
-    """The least average error for given weights of the places."""
+    """The least average error for given weights of the places.
 
-    def __init__(self, lattice: Lattice, weights: Floats, tolerance: float) -> None:
+    Only the first `free` places and their mirror images have values of their own; all places
+    between them share one value. Such evidence can be stretched.
+    """
+
+    def __init__(
+        self, lattice: Lattice, weights: Floats, tolerance: float, free: int | None = None
+    ) -> None:
         self.weights = weights
+        own = lattice.half if free is None else min(free, lattice.half)
+        self._rows = np.minimum(np.arange(lattice.half), own)  # the row of each place
         super().__init__(lattice, tolerance)
 
     def _first_outputs(self) -> Floats:
@@ -186,14 +197,15 @@ class WeightedSearch(Search):
         places = self.lattice.places
         errors = (self._columns * (places - self._outputs[:, None]) ** 2) @ self.weights
         scale = 1 / float(np.median(errors / self._columns.mean(axis=1)) + 1e-300)
+        first = np.flatnonzero(np.diff(self._rows, prepend=-1))
         result = linprog(
             2 * errors * scale,
-            A_eq=self._folded(self._columns),
-            b_eq=np.ones(self.lattice.half),
+            A_eq=np.add.reduceat(self._folded(self._columns), first),
+            b_eq=np.add.reduceat(np.ones(self.lattice.half), first),
             method="highs-ds",
             options=_TOLERANCES,
         )
-        values = self._unfolded(result.eqlin.marginals / scale)
+        values = self._unfolded(result.eqlin.marginals[self._rows] / scale)
         self.optimum = float(result.fun / scale / self.weights.sum())
         return self.weights, 2 * self.weights * places, values - self.weights * places**2
 
