@@ -66,10 +66,10 @@ def least_sum_below(costs: list[int], reach: int, ratio: Fraction) -> int:
 
     Examples
     --------
-    >>> least_sum_below([3, -2, 1], 1, Fraction(2))
+    >>> least_sum_below([6, -4, 2], 1, Fraction(2))
     0
-    >>> least_sum_below([1, 1, -1], 1, Fraction(3, 2))  # 1 + 1.5 - 2.25
-    0
+    >>> least_sum_below([100, 100, -100], 1, Fraction(3, 2))  # 100 + 150 - 225
+    25
     """
     size, up, down = len(costs), ratio.numerator, ratio.denominator
     total = [0, *itertools.accumulate(costs)]

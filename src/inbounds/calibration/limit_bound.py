@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -19,21 +19,23 @@ import numpy as np
 
 from inbounds._types import Floats
 from inbounds.calibration.limit_problem import MOST_STEPS, Objective, Problem, bound
+from inbounds.calibration.limit_margin import proved
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.calibration.limit_search import (
     Dual,
     Lattice,
+    UnbiasedSearch,
     WeightedSearch,
     WorstSearch,
-    least_ratio,
 )
-from inbounds.errors import CertificateError
 
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
 _EASY = 2400  # places times reach of a lattice on which the search is fast
 _WORST_SEARCHED = 49  # the same, if the weights of the places are searched for too
-_MOST_COSTS = 1 << 23  # places times outputs of a proof
+_WEIGHTED = 200  # the same, for given weights
+_UNBIASED_SEARCHED = 80  # the same, for unbiased outputs
 _LARGEST_LOG_RATIO = 600.0
+_LARGEST_EPSILON = 100.0  # beyond, closed forms must do
 _SMOOTH = 0.25  # at a smaller epsilon, several changes may be taken together
 
 
@@ -48,20 +50,25 @@ class Evidence:
 
     def value(self, problem: Problem, epsilon: float) -> Fraction:
         """Return the mean squared error that is proved."""
+        if not self.proofs and self.form not in ("pairs", "two_ends"):
+            return Fraction(0)
         return bound(problem, self.form, epsilon, self.group, self.stride, self.proofs)
 
 
 @lru_cache(maxsize=256)
-def evidence(
-    problem: Problem, epsilon: float, objective: Objective, tolerance: float
-) -> Evidence:
+def evidence(problem: Problem, epsilon: float, objective: Objective, tolerance: float) -> Evidence:
     """Return the best evidence that was found; the problem should have a sensitivity of 1."""
     candidates: list[Evidence] = [Evidence("pairs")]
     if not problem.has_neighbours:
         return candidates[0]
     if objective == "worst":
         candidates.append(Evidence("two_ends", _group_for_two_ends(problem)))
+    if epsilon > _LARGEST_EPSILON:
+        return max(candidates, key=lambda found: found.value(problem, epsilon))
+    if objective == "worst":
         candidates.append(_worst(problem, epsilon, tolerance))
+    if objective == "unbiased":
+        candidates.append(_unbiased(problem, epsilon, tolerance))
     candidates.append(_average(problem, epsilon, tolerance))
     return max(candidates, key=lambda found: found.value(problem, epsilon))
 
@@ -83,7 +90,7 @@ def _average(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
         stride, reach, length = _strided(problem, group, reach)
     sizes = _sizes(length, reach, together)
     found = _duals(sizes, reach, together, tolerance * 0.1)
-    proofs = [_proved(dual, reach, epsilon, group, tolerance * 0.05) for dual in found]
+    proofs = [proved(dual, reach, epsilon, group, tolerance * 0.05) for dual in found]
     return Evidence("average", group, stride, tuple(p for p in proofs if p is not None))
 
 
@@ -91,7 +98,7 @@ def _group(problem: Problem, epsilon: float) -> int:
     """Return how many changes to take together: several, if there are very many small ones."""
     if problem.ratio <= 60:
         return 1
-    return max(1, min(math.floor(_SMOOTH / epsilon), math.floor(problem.ratio / 30)))
+    return max(1, min(math.floor(_SMOOTH / epsilon), math.floor(problem.ratio / 30), 1 << 50))
 
 
 def _strided(problem: Problem, group: int, reach: int) -> tuple[int, int, Fraction]:
@@ -117,7 +124,7 @@ def staircase_variance(epsilon: float) -> float:
 
 def _reach(ratio: Fraction, epsilon: float, share: float) -> int:
     """Return how many places per sensitivity keep the loss of a lattice, 1/12 spacing², small."""
-    width = float(ratio)
+    width = float(min(ratio, 10**6))
     typical = 1 / (12 / width**2 + 1 / max(staircase_variance(epsilon), 1e-30))
     typical *= 0.4 if width < 3 else 0.8
     least = math.ceil(1 / math.sqrt(12 * share * typical))
@@ -148,7 +155,7 @@ def _duals(sizes: Iterable[int], reach: int, epsilon: float, tolerance: float) -
     """Return evidence for lattices of some sizes, from one small lattice if they are large."""
     own = math.ceil((1.5 + 5 / epsilon) * reach)  # the places at each end with own values
     enough = max(min(2 * own + 2 * reach, _SEARCHED), min(_SEARCHED, _EASY // reach))
-    found: dict[int, Dual] = {}
+    found: dict[int, Dual | None] = {}
     duals = []
     for size in sizes:
         small = min(size, enough)
@@ -156,7 +163,8 @@ def _duals(sizes: Iterable[int], reach: int, epsilon: float, tolerance: float) -
             lattice = Lattice.of(small, reach, epsilon)
             free = None if small == size else min(own, (small - 1) // 2 - reach // 2)
             found[small] = WeightedSearch(lattice, np.ones(small), tolerance, free).run()
-        duals.append(_stretched(found[small], size))
+        if (dual := found[small]) is not None:
+            duals.append(_stretched(dual, size))
     return duals
 
 
@@ -173,72 +181,76 @@ def _stretched(dual: Dual, size: int) -> Dual:
     return Dual(np.ones(size), 2 * places, values - places**2, float(values.mean()))
 
 
-def _proved(
-    dual: Dual, reach: int, epsilon: float, group: int, share: float
-) -> LatticeProof | None:
-    """Return a checked proof with the largest margin that was found, or None."""
-    size = dual.weights.size
-    weights, values = (_symmetric(part) for part in (dual.weights, dual.values))
-    spacing = _rounded(2 * math.sqrt(share * max(dual.bound, 1e-12)))
-    end = (size - 1) / 2
-    spacing = max(spacing, _rounded(end * size / _MOST_COSTS))
-    proof = LatticeProof(
-        reach=min(reach, size),
-        weights=tuple(weights.tolist()),
-        slopes=None,
-        values=tuple(values.tolist()),
-        margin=0.0,
-        spacing=spacing,
-        outputs=math.ceil(end / spacing) + 1,
-    )
-    lattice = Lattice.of(size, proof.reach, epsilon * group)
-    margin = _margin(lattice, (weights, 2 * weights * lattice.places, values), proof)
-    for room in (1e-6, 1e-4, 1e-2):
-        proof = replace(proof, reach=reach, margin=float(margin - room * max(dual.bound, 1e-12)))
-        try:
-            proof.check(epsilon, group)
-        except CertificateError:
-            continue
-        return proof
-    return None
-
-
-def _margin(lattice: Lattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof) -> float:
-    """Return the least ratio at the proof's grid of outputs, or zero if it is not negative."""
-    sample = np.arange(0, proof.outputs + 1, 1 + proof.outputs // 100) * proof.spacing
-    lowest = 0.0
-    for outputs in (sample, *proof.blocks()):
-        lowest = float(least_ratio(lattice, dual, outputs, lowest)[0].min(initial=lowest))
-    return lowest
-
-
-def _symmetric(row: Floats) -> Floats:
-    half: Floats = (row + row[::-1]) / 2
-    return half
-
-
-def _rounded(number: float) -> float:
-    """Return a number of four bits, at most as large."""
-    fraction, exponent = math.frexp(number)
-    return math.ldexp(math.floor(fraction * 16), exponent - 4)
-
-
 def _worst(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     """Bound the worst error by the average for weights that are hard for every mechanism."""
     group, stride = _group(problem, epsilon), 1
     together = group * epsilon
     ratio = max(problem.ratio / group, Fraction(1))
-    reach = _reach(ratio, together, tolerance * 0.4)
-    ratio = min(ratio, Fraction(12))  # a part of the interval
-    reach = max(1, min(reach, math.floor((_WORST_SEARCHED - 1) / float(ratio))))
+    reach = _reach(ratio, together, tolerance * 0.5)
+    ratio = max(Fraction(1), min(ratio, Fraction(_WEIGHTED, reach)))  # a part of the interval
     if problem.step is None:
         size = round(reach * ratio) + 1
     else:
         stride, reach, length = _strided(problem, group, reach)
-        size = min(math.floor((problem.points - 1) / stride) + 1, math.ceil(reach * ratio) + 1)
+        size = min(math.ceil(length), round(reach * ratio) + 1)
     levels = max(1, math.floor(_LARGEST_LOG_RATIO / together) - 1)
-    size = min(size, levels * reach + 1)
+    size = max(2, min(size, levels * reach + 1))
     lattice = Lattice.of(size, reach, together)
-    dual = WorstSearch(lattice, tolerance * 0.3).run()
-    proof = _proved(dual, reach, epsilon, group, tolerance * 0.05)
+    dual = _hardest(lattice, tolerance * 0.3)
+    proof = None if dual is None else proved(dual, reach, epsilon, group, tolerance * 0.05)
     return Evidence("prior", group, stride, () if proof is None else (proof,))
+
+
+def _hardest(lattice: Lattice, tolerance: float) -> Dual | None:
+    """Return evidence with weights for which every mechanism has a large average error.
+
+    On large lattices the weights come from a coarser one, or are those of a squared cosine, which
+    are best on wide intervals.
+    """
+    size = lattice.places.size
+    if size <= _WORST_SEARCHED:
+        return WorstSearch(lattice, tolerance).run()
+    ratio = (size - 1) / lattice.reach
+    weights = [np.cos(np.pi * lattice.places / (size + 1)) ** 2]
+    reach = max(1, math.floor((_WORST_SEARCHED - 1) / ratio))
+    coarse = Lattice.of(min(round(reach * ratio) + 1, _WORST_SEARCHED), reach, lattice.epsilon)
+    if (found := WorstSearch(coarse, tolerance).run()) is not None:
+        weights.append(_refined(found.weights, size))
+    searches = (WeightedSearch(lattice, row / row.mean(), tolerance) for row in weights)
+    duals = [dual for search in searches if (dual := search.run()) is not None]
+    return max(duals, key=lambda dual: dual.bound, default=None)
+
+
+def _refined(weights: Floats, size: int) -> Floats:
+    """Return the weights of a coarse lattice on one with more places; the ends stay heavy."""
+    atom = max(0.0, float(weights[0] - weights[1] / 2))
+    inner = weights.copy()
+    inner[[0, -1]] -= atom
+    cells = [
+        np.concatenate([[0.0], np.arange(0.5, count - 1) / (count - 1), [1.0]])
+        for count in (weights.size, size)
+    ]
+    cumulative = np.concatenate([[0.0], np.cumsum(inner)])
+    fine = np.diff(np.interp(cells[1], cells[0], cumulative))
+    fine[[0, -1]] += atom
+    return (fine + fine[::-1]) / 2
+
+
+def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
+    """Bound the average variance of unbiased outputs, with the ends of the interval as places."""
+    reach = _reach(problem.ratio, epsilon, tolerance * 0.4)
+    length = reach * problem.ratio
+    if problem.step is not None or not 4 <= length <= _UNBIASED_SEARCHED:
+        return Evidence("unbiased")
+    proofs = []
+    for count in _sizes(length, reach, epsilon):
+        places = np.arange(count) - (count - 1) / 2
+        end = float(length) / 2
+        lattice = Lattice(np.concatenate([[-end], places, [end]]), reach + 2, epsilon)
+        if problem.ratio > 1:
+            lattice = Lattice(lattice.places, reach, epsilon)
+        search = UnbiasedSearch(lattice, tolerance * 0.3)
+        if (dual := search.run()) is not None:
+            last = search.largest_output(dual.weights, dual.slopes)
+            proofs.append(proved(dual, lattice.reach, epsilon, 1, tolerance * 0.05, last))
+    return Evidence("unbiased", proofs=tuple(proof for proof in proofs if proof is not None))

@@ -94,7 +94,11 @@ class Problem:
 
 
 def bound(
-    problem: Problem, form: str, epsilon: float, group: int, stride: int,
+    problem: Problem,
+    form: str,
+    epsilon: float,
+    group: int,
+    stride: int,
     proofs: Sequence[LatticeProof],
 ) -> Fraction:
     """Return the mean squared error that evidence of this form proves, exactly or rounded down.

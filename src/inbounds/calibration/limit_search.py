@@ -25,7 +25,11 @@ from inbounds.calibration.level_function import Levels, least_levels, least_sum
 _ROUNDS = 60
 _NEWTON = 30
 _PRICED = 61, 161  # fewest and most outputs at which level functions are priced
-_TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_OPTIONS = {
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+    "time_limit": 30.0,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,25 +122,29 @@ class Search:
         self._columns = lattice.plateaus()
         self._outputs = self._first_outputs()
 
-    def run(self) -> Dual:
-        """Return the best dual solution that was found."""
+    def run(self) -> Dual | None:
+        """Return the best dual solution that was found, or None if the solver gave up at once."""
         for _ in range(_ROUNDS):
             dual = self._solve()
+            if dual is None:
+                break
             trials = [dual] if self.best is None else [dual, self._halfway(dual)]
             columns, outputs = zip(*(self._price(*trial) for trial in trials), strict=True)
             assert self.best is not None
-            new = np.concatenate(columns)
+            new = np.unique(np.column_stack([*map(np.concatenate, (columns, outputs))]), axis=0)
             if not new.size or self.best.bound >= self.optimum * (1 - self.tolerance):
                 break
-            self._columns = np.concatenate([self._columns, new])
-            self._outputs = np.concatenate([self._outputs, *outputs])
+            self._columns = np.concatenate([self._columns, new[:, :-1]])
+            self._outputs = np.concatenate([self._outputs, new[:, -1]])
         return self.best
 
     def _price(self, weights: Floats, slopes: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Return the columns that a dual solution undercuts, and keep it if it is the best."""
         places = self.lattice.places
         fewest, most = _PRICED
-        grid = np.linspace(0, self._end(weights, slopes), min(max(fewest, places.size), most))
+        grid = np.linspace(
+            0, self.largest_output(weights, slopes), min(max(fewest, places.size), most)
+        )
         margin, columns = least_ratio(self.lattice, (weights, slopes, values), grid)
         lowest = float(margin.min(initial=0.0))
         total = values.sum() + lowest * weights.sum() + slopes @ places - weights @ places**2
@@ -152,14 +160,14 @@ class Search:
         first, second, third = ((a + b) / 2 for a, b in zip(dual, best, strict=True))
         return first, second, third
 
-    def _end(self, weights: Floats, slopes: Floats) -> float:
+    def largest_output(self, weights: Floats, slopes: Floats) -> float:
         """Return the largest output that can be of use."""
         return float(self.lattice.places[-1])
 
     def _first_outputs(self) -> Floats:
         raise NotImplementedError
 
-    def _solve(self) -> tuple[Floats, Floats, Floats]:
+    def _solve(self) -> tuple[Floats, Floats, Floats] | None:
         """Solve the program over the columns so far; return weights, slopes and values."""
         raise NotImplementedError
 
@@ -193,7 +201,7 @@ class WeightedSearch(Search):
     def _first_outputs(self) -> Floats:
         return self._columns @ (self.weights * self.lattice.places) / (self._columns @ self.weights)
 
-    def _solve(self) -> tuple[Floats, Floats, Floats]:
+    def _solve(self) -> tuple[Floats, Floats, Floats] | None:
         places = self.lattice.places
         errors = (self._columns * (places - self._outputs[:, None]) ** 2) @ self.weights
         scale = 1 / float(np.median(errors / self._columns.mean(axis=1)) + 1e-300)
@@ -203,8 +211,10 @@ class WeightedSearch(Search):
             A_eq=np.add.reduceat(self._folded(self._columns), first),
             b_eq=np.add.reduceat(np.ones(self.lattice.half), first),
             method="highs-ds",
-            options=_TOLERANCES,
+            options=_OPTIONS,
         )
+        if result.status != 0:
+            return None
         values = self._unfolded(result.eqlin.marginals[self._rows] / scale)
         self.optimum = float(result.fun / scale / self.weights.sum())
         return self.weights, 2 * self.weights * places, values - self.weights * places**2
@@ -219,7 +229,7 @@ class WorstSearch(Search):
         self._columns = np.concatenate([self._columns] * 2)
         return np.concatenate([outputs, middles])
 
-    def _solve(self) -> tuple[Floats, Floats, Floats]:
+    def _solve(self) -> tuple[Floats, Floats, Floats] | None:
         places, half = self.lattice.places, self.lattice.half
         scale = 16 / places.size**2
         errors = self._columns * (places - self._outputs[:, None]) ** 2 * scale
@@ -231,11 +241,66 @@ class WorstSearch(Search):
             A_ub=np.pad(self._folded(errors), ((0, 0), (0, 1)), constant_values=-1.0),
             b_ub=np.zeros(half),
             method="highs-ds",
-            options=_TOLERANCES,
+            options=_OPTIONS,
         )
-        self.mixture = result.x[:-1]
+        if result.status != 0:
+            return None
         self.optimum = float(result.fun / scale)
         weights = self._unfolded(np.maximum(-result.ineqlin.marginals, 0))
         values = self._unfolded(result.eqlin.marginals / scale)
         total = weights.sum() / places.size  # so that weights are 1 on average
         return weights / total, 2 * weights / total * places, (values - weights * places**2) / total
+
+
+class UnbiasedSearch(Search):
+    """The least average variance of unbiased outputs; the ends of the interval have no weight."""
+
+    def __init__(self, lattice: Lattice, tolerance: float) -> None:
+        self.weights = np.ones(lattice.places.size)
+        self.weights[[0, -1]] = 0.0
+        super().__init__(lattice, tolerance)
+
+    def _first_outputs(self) -> Floats:
+        reading = self.lattice.places[-1] / math.tanh(self.lattice.epsilon / 2)
+        means = self._columns @ self.lattice.places / self._columns.sum(axis=1)
+        factors = (0.0, 0.5, 1.0, 1.5, 3.0)
+        outputs = [means, *(-factor * reading + 0 * means for factor in factors)]
+        self._columns = np.concatenate([self._columns] * len(outputs))
+        return np.concatenate(outputs)
+
+    def _solve(self) -> tuple[Floats, Floats, Floats] | None:
+        places, half = self.lattice.places, self.lattice.half
+        squares = self._columns @ self.weights * self._outputs**2
+        readings = self._columns * self._outputs[:, None]
+        typical = (places[-1] / math.tanh(self.lattice.epsilon / 2)) ** 2
+        penalty = np.full(2 * half, 100.0)  # for a bias, so that the program has a solution
+        bias = np.hstack([np.eye(half), -np.eye(half)]) * places[-1]
+        rows = [
+            np.hstack([self._folded(self._columns), np.zeros((half, 2 * half))]),
+            np.hstack([self._folded(readings, -1), bias]) / places[-1],
+        ]
+        result = linprog(
+            np.concatenate([2 * squares / typical, penalty * places.size]),
+            A_eq=np.concatenate(rows),
+            b_eq=np.concatenate([np.ones(half), places[:half] / places[-1]]),
+            method="highs-ds",
+            options=_OPTIONS,
+        )
+        if result.status != 0:
+            return None
+        prices = result.eqlin.marginals * typical
+        total = self.weights.sum()
+        self.optimum = float((result.fun * typical - self.weights @ places**2) / total)
+        slopes = self._unfolded(prices[half:] / places[-1], -1)
+        return self.weights, slopes, self._unfolded(prices[:half])
+
+    def largest_output(self, weights: Floats, slopes: Floats) -> float:
+        """Return an output beyond which no level function has a smaller sum."""
+        end = float(self.lattice.places[-1])
+        while least_sum((2 * end * weights - slopes)[:, None], *self._steps)[0] < 0 and end < 1e12:
+            end *= 1.25
+        return end
+
+    @property
+    def _steps(self) -> tuple[int, float]:
+        return self.lattice.reach, math.exp(self.lattice.epsilon)
