@@ -156,12 +156,12 @@ def limit(
 
     Notes
     -----
-    Let C be the set of vectors f ≥ 0 with fᵢ ≤ exp(ε)fⱼ for neighbours i and j. The probabilities of
-    an output, as a function of the value, are in C. *Theorem*: if numbers πᵢ ≥ 0, νᵢ and μ satisfy
-    Σfᵢ(πᵢ(xᵢ − a)² − νᵢ) ≥ μΣfᵢπᵢ for every f in C and every output a, then every ε-private mechanism
-    has ΣπᵢE[(M(xᵢ) − xᵢ)²] ≥ Σνᵢ + μΣπᵢ. Only level functions f = exp(εL) with whole numbers L have to
-    be tried, and dynamic programming tries all of them. The numbers come from column generation; the
-    certificate checks them. The proofs are in docs/proofs/limit.md.
+    Let C be the set of vectors f ≥ 0 with fᵢ ≤ exp(ε)fⱼ for neighbours i and j. The probabilities
+    of an output, as a function of the value, are in C. *Theorem*: if numbers πᵢ ≥ 0, νᵢ and μ
+    satisfy Σfᵢ(πᵢ(xᵢ − a)² − νᵢ) ≥ μΣfᵢπᵢ for every f in C and every output a, then every ε-private
+    mechanism has ΣπᵢE[(M(xᵢ) − xᵢ)²] ≥ Σνᵢ + μΣπᵢ. Only level functions f = exp(εL) with whole
+    numbers L have to be tried, and dynamic programming tries all of them. The numbers come from
+    column generation; the certificate checks them. The proofs are in docs/proofs/limit.md.
 
     Closed forms are used where they are better: for values that are all neighbours, the least worst
     error is w²exp(ε)/(1 + exp(ε))², for ε ≤ ln(3 + 2√2).
@@ -202,7 +202,7 @@ def limit(
     stated = as_sensitivity(sensitivity)
     problem, unit = _problem(domain, float(stated.limits(1).caps[0]))
     with bar(1, "Limit", progress=progress) as advance:
-        proof = _certified(domain, problem, unit, number, chosen, width)
+        proof = _certified(domain, problem, unit, epsilon=number, objective=chosen, tolerance=width)
         upper = upper_end(problem, number, chosen) * float(problem.width * unit) ** 2
         advance(1)
     upper = max(upper * (1 + 2.0**-50), proof.lower)
@@ -228,6 +228,7 @@ def _certified(
     box: Box,
     problem: Problem,
     unit: Fraction,
+    *,
     epsilon: float,
     objective: Objective,
     tolerance: float,

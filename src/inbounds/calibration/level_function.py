@@ -56,7 +56,8 @@ def least_sum(costs: Floats, reach: int, ratio: float) -> Floats:
     >>> least_sum(np.array([[1.0], [1.0], [-1.0]]), 2, 2.0)  # all are neighbours: f = (1, 1, 2)
     array([0.])
     """
-    return _sums(costs, reach, ratio).free[0]
+    least: Floats = _sums(costs, reach, ratio).free[0]
+    return least
 
 
 def least_sum_below(costs: list[int], reach: int, ratio: Fraction) -> int:
@@ -114,13 +115,15 @@ def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
         waits = stepped & (sums.waiting[i] < np.where(ups, sums.up_back[i], sums.down_back[i]))
         back = np.where(stepped, np.where(waits, 0, np.where(ups, -1, 1)), back)
         wait = np.where(stepped, np.where(waits, reach - 1, 0), np.maximum(wait - 1, 0))
-    return (levels - levels.max(axis=0)).T
+    below: Levels = (levels - levels.max(axis=0)).T
+    return below
 
 
 def _sums(costs: Floats, reach: int, ratio: float) -> _Sums:
     size = costs.shape[0]
     inverse = 1.0 / ratio
-    sums = _Sums(*(np.empty_like(costs) for _ in range(5)), _windows(costs, reach - 1))
+    fields = [np.empty_like(costs) for _ in range(5)]
+    sums = _Sums(*fields, waiting=_windows(costs, reach - 1))
     for i in reversed(range(size)):
         if i + 1 < size:
             rise, fall = ratio * sums.up[i + 1], inverse * sums.down[i + 1]

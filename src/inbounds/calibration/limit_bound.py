@@ -18,16 +18,11 @@ from functools import lru_cache
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.limit_problem import MOST_STEPS, Objective, Problem, bound
+from inbounds.calibration.limit_lattice import Dual, Lattice, centred
 from inbounds.calibration.limit_margin import proved
+from inbounds.calibration.limit_problem import MOST_STEPS, Objective, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
-from inbounds.calibration.limit_search import (
-    Dual,
-    Lattice,
-    UnbiasedSearch,
-    WeightedSearch,
-    WorstSearch,
-)
+from inbounds.calibration.limit_search import UnbiasedSearch, WeightedSearch, WorstSearch
 
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
 _EASY = 2400  # places times reach of a lattice on which the search is fast
@@ -52,7 +47,14 @@ class Evidence:
         """Return the mean squared error that is proved."""
         if not self.proofs and self.form not in ("pairs", "two_ends"):
             return Fraction(0)
-        return bound(problem, self.form, epsilon, self.group, self.stride, self.proofs)
+        return bound(
+            problem,
+            self.form,
+            epsilon,
+            group=self.group,
+            stride=self.stride,
+            proofs=self.proofs,
+        )
 
 
 @lru_cache(maxsize=256)
@@ -90,7 +92,9 @@ def _average(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
         stride, reach, length = _strided(problem, group, reach)
     sizes = _sizes(length, reach, together)
     found = _duals(sizes, reach, together, tolerance * 0.1)
-    proofs = [proved(dual, reach, epsilon, group, tolerance * 0.05) for dual in found]
+    proofs = [
+        proved(dual, reach, epsilon=epsilon, group=group, share=tolerance * 0.05) for dual in found
+    ]
     return Evidence("average", group, stride, tuple(p for p in proofs if p is not None))
 
 
@@ -119,12 +123,13 @@ def staircase_variance(epsilon: float) -> float:
     1.918104
     """
     fall = math.exp(-epsilon)
-    return (2 ** (-2 / 3) * (fall * (1 + fall)) ** (2 / 3) + fall) / math.expm1(-epsilon) ** 2
+    rise: float = 2 ** (-2 / 3) * (fall * (1 + fall)) ** (2 / 3) + fall
+    return rise / math.expm1(-epsilon) ** 2
 
 
 def _reach(ratio: Fraction, epsilon: float, share: float) -> int:
     """Return how many places per sensitivity keep the loss of a lattice, 1/12 spacing², small."""
-    width = float(min(ratio, 10**6))
+    width = float(min(ratio, Fraction(10**6)))
     typical = 1 / (12 / width**2 + 1 / max(staircase_variance(epsilon), 1e-30))
     typical *= 0.4 if width < 3 else 0.8
     least = math.ceil(1 / math.sqrt(12 * share * typical))
@@ -173,11 +178,10 @@ def _stretched(dual: Dual, size: int) -> Dual:
     small = dual.values.size
     if small == size:
         return dual
-    places = np.arange(small) - (small - 1) / 2
-    values = dual.values + places**2  # of the errors themselves, for weights of 1
+    values = dual.values + centred(small) ** 2  # of the errors themselves, for weights of 1
     half = small // 2
     values = np.insert(values, half, np.full(size - small, values[half]))
-    places = np.arange(size) - (size - 1) / 2
+    places = centred(size)
     return Dual(np.ones(size), 2 * places, values - places**2, float(values.mean()))
 
 
@@ -197,7 +201,9 @@ def _worst(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     size = max(2, min(size, levels * reach + 1))
     lattice = Lattice.of(size, reach, together)
     dual = _hardest(lattice, tolerance * 0.3)
-    proof = None if dual is None else proved(dual, reach, epsilon, group, tolerance * 0.05)
+    if dual is None:
+        return Evidence("prior")
+    proof = proved(dual, reach, epsilon=epsilon, group=group, share=tolerance * 0.05)
     return Evidence("prior", group, stride, () if proof is None else (proof,))
 
 
@@ -233,7 +239,8 @@ def _refined(weights: Floats, size: int) -> Floats:
     cumulative = np.concatenate([[0.0], np.cumsum(inner)])
     fine = np.diff(np.interp(cells[1], cells[0], cumulative))
     fine[[0, -1]] += atom
-    return (fine + fine[::-1]) / 2
+    symmetric: Floats = (fine + fine[::-1]) / 2
+    return symmetric
 
 
 def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
@@ -244,13 +251,15 @@ def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
         return Evidence("unbiased")
     proofs = []
     for count in _sizes(length, reach, epsilon):
-        places = np.arange(count) - (count - 1) / 2
         end = float(length) / 2
-        lattice = Lattice(np.concatenate([[-end], places, [end]]), reach + 2, epsilon)
+        lattice = Lattice(np.concatenate([[-end], centred(count), [end]]), reach + 2, epsilon)
         if problem.ratio > 1:
             lattice = Lattice(lattice.places, reach, epsilon)
         search = UnbiasedSearch(lattice, tolerance * 0.3)
         if (dual := search.run()) is not None:
             last = search.largest_output(dual.weights, dual.slopes)
-            proofs.append(proved(dual, lattice.reach, epsilon, 1, tolerance * 0.05, last))
+            share = tolerance * 0.05
+            proofs.append(
+                proved(dual, lattice.reach, epsilon=epsilon, group=1, share=share, end=last)
+            )
     return Evidence("unbiased", proofs=tuple(proof for proof in proofs if proof is not None))

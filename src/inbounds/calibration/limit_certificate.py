@@ -105,7 +105,14 @@ class LimitCertificate(Printed):
         lower, upper = map(Fraction, self.bounds)
         step = None if self.step is None else Fraction(self.step)
         problem = Problem(upper - lower, Fraction(self.sensitivity), step, self.points)
-        return bound(problem, self.form, self.epsilon, self.group, self.stride, self.proofs)
+        return bound(
+            problem,
+            self.form,
+            self.epsilon,
+            group=self.group,
+            stride=self.stride,
+            proofs=self.proofs,
+        )
 
     def _check_fields(self) -> None:
         """Refuse fields that are not valid, because a certificate may come from anybody."""
@@ -141,7 +148,7 @@ class LimitCertificate(Printed):
         try:
             fields: dict[str, Any] = _json.read(text)
             proofs = tuple(_proof(**proof) for proof in fields.pop("proofs"))
-            return cls(bounds=tuple(fields.pop("bounds")), proofs=proofs, **fields)  # type: ignore[arg-type]
+            return cls(bounds=tuple(fields.pop("bounds")), proofs=proofs, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ArgumentError.must_be("text", "a certificate written by to_json") from None
 

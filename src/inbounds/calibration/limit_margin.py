@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.calibration.limit_lattice import Dual, Lattice, least_ratio
 from inbounds.calibration.limit_proof import LatticeProof
-from inbounds.calibration.limit_search import Dual, Lattice, least_ratio
 from inbounds.errors import CertificateError
 
 _MOST_COSTS = 1 << 23  # places times outputs of a proof
@@ -20,7 +20,7 @@ _ROOMS = (1e-6, 1e-4, 1e-2)  # of the bound, to give up for rounding errors
 
 
 def proved(
-    dual: Dual, reach: int, epsilon: float, group: int, share: float, end: float | None = None
+    dual: Dual, reach: int, *, epsilon: float, group: int, share: float, end: float | None = None
 ) -> LatticeProof | None:
     """Return a checked proof with the largest margin that was found, or None.
 
@@ -67,10 +67,11 @@ def proved(
 
 def _margin(lattice: Lattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof) -> float:
     """Return the least ratio at the proof's grid of outputs, or zero if it is not negative."""
-    sample = np.arange(0, proof.outputs + 1, 1 + proof.outputs // 100) * proof.spacing
+    sample = np.arange(0.0, proof.outputs + 1, 1 + proof.outputs // 100) * proof.spacing
     lowest = 0.0
     for outputs in (sample, *proof.blocks()):
-        lowest = float(least_ratio(lattice, dual, outputs, lowest)[0].min(initial=lowest))
+        margins, _ = least_ratio(lattice, dual, outputs, lowest)
+        lowest = float(margins.min(initial=lowest))
     return lowest
 
 

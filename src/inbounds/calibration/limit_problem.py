@@ -97,6 +97,7 @@ def bound(
     problem: Problem,
     form: str,
     epsilon: float,
+    *,
     group: int,
     stride: int,
     proofs: Sequence[LatticeProof],
@@ -189,7 +190,7 @@ def _two_ends(problem: Problem, epsilon: float, group: int) -> Fraction:
 
 
 def _pairs(problem: Problem, epsilon: float) -> Fraction:
-    """Return the error of telling pairs of neighbours apart, of which most of the values consist."""
+    """Return the error of telling pairs of neighbours apart, which most of the values form."""
     if problem.step is None:
         distance = min(problem.sensitivity, problem.width / 2)
         covered = 2 * distance * (problem.width // (2 * distance)) / problem.width
