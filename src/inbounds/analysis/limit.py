@@ -217,7 +217,8 @@ def _problem(box: Box, sensitivity: float) -> tuple[Problem, Fraction]:
     if step is None:
         return Problem(width, Fraction(1)), unit
     points = Grid.fit(lower, upper, step, scale=1.0).intervals + 1
-    return Problem(width, Fraction(1), Fraction(step) / unit, points), unit
+    spacing = min(Fraction(step) / unit, width / (points - 1))
+    return Problem(width, Fraction(1), spacing, points), unit
 
 
 def _bounds(box: Box) -> tuple[float, float]:

@@ -122,8 +122,9 @@ def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
 def _sums(costs: Floats, reach: int, ratio: float) -> _Sums:
     size = costs.shape[0]
     inverse = 1.0 / ratio
-    fields = [np.empty_like(costs) for _ in range(5)]
-    sums = _Sums(*fields, waiting=_windows(costs, reach - 1))
+    waiting = _windows(costs, reach - 1)
+    free, up_back, down_back, up, down = (np.empty_like(costs) for _ in range(5))
+    sums = _Sums(free, up_back, down_back, up, down, waiting)
     for i in reversed(range(size)):
         if i + 1 < size:
             rise, fall = ratio * sums.up[i + 1], inverse * sums.down[i + 1]

@@ -103,8 +103,10 @@ class LimitCertificate(Printed):
     def proved(self) -> Fraction:
         """Return the bound that the evidence proves if it is right, exactly."""
         lower, upper = map(Fraction, self.bounds)
-        step = None if self.step is None else Fraction(self.step)
-        problem = Problem(upper - lower, Fraction(self.sensitivity), step, self.points)
+        width, step = upper - lower, None
+        if self.step is not None:  # the last value is in bounds, even if a step was rounded up
+            step = min(Fraction(self.step), width / (self.points - 1))
+        problem = Problem(width, Fraction(self.sensitivity), step, self.points)
         return bound(
             problem,
             self.form,
