@@ -32,9 +32,7 @@ def chosen(objective: str) -> list[dict[str, Any]]:
 
 
 def overlap(row: dict[str, Any], objective: Any) -> ib.Limit:
-    result = ib.limit(
-        ib.Box(0, 1), row["sensitivity"], epsilon=row["epsilon"], objective=objective
-    )
+    result = ib.limit(ib.Box(0, 1), row["sensitivity"], epsilon=row["epsilon"], objective=objective)
     assert result.lower <= row["upper"] * (1 + ROUNDING)
     assert result.upper >= row["lower"] * (1 - ROUNDING)
     return result

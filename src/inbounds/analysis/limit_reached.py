@@ -118,7 +118,7 @@ def _errors(edges: Floats, table: Floats, objective: Objective) -> Iterator[tupl
 def _bins(epsilon: float, objective: Objective) -> Iterator[tuple[Floats, Floats]]:
     """Yield the errors of randomised response on bins, with the best bounds for the average."""
     rise = math.expm1(min(epsilon, 300.0))
-    for count in range(2, _BINS):
+    for count in range(2, min(_BINS, 6 + math.ceil(2 * math.exp(min(epsilon, 30.0) / 3)))):
         bounds = np.linspace(0, 1, count + 1)
         for _ in range(_LLOYD):
             widths, middles = np.diff(bounds), (bounds[1:] + bounds[:-1]) / 2

@@ -27,9 +27,11 @@ from inbounds.calibration.limit_search import UnbiasedSearch, WeightedSearch, Wo
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
 _EASY = 2400  # places times reach of a lattice on which the search is fast
 _WORST_SEARCHED = 49  # the same, if the weights of the places are searched for too
+_COARSE = 41  # the same, for weights that are refined afterwards
 _WEIGHTED = 200  # the same, for given weights
 _UNBIASED_SEARCHED = 80  # the same, for unbiased outputs
 _LARGEST_LOG_RATIO = 600.0
+_ONE_BIT = 1.762747  # below ln(3 + 2√2)
 _LARGEST_EPSILON = 100.0  # beyond, closed forms must do
 _SMOOTH = 0.25  # at a smaller epsilon, several changes may be taken together
 
@@ -60,18 +62,21 @@ class Evidence:
 @lru_cache(maxsize=256)
 def evidence(problem: Problem, epsilon: float, objective: Objective, tolerance: float) -> Evidence:
     """Return the best evidence that was found; the problem should have a sensitivity of 1."""
-    candidates: list[Evidence] = [Evidence("pairs")]
+    candidates = [Evidence("pairs")]
     if not problem.has_neighbours:
         return candidates[0]
     if objective == "worst":
         candidates.append(Evidence("two_ends", _group_for_two_ends(problem)))
-    if epsilon > _LARGEST_EPSILON:
-        return max(candidates, key=lambda found: found.value(problem, epsilon))
-    if objective == "worst":
-        candidates.append(_worst(problem, epsilon, tolerance))
-    if objective == "unbiased":
-        candidates.append(_unbiased(problem, epsilon, tolerance))
-    candidates.append(_average(problem, epsilon, tolerance))
+        if problem.ratio == 1 and problem.step is None and epsilon <= _ONE_BIT:
+            return candidates[1]  # the least worst error itself: theorem 9
+    if epsilon <= _LARGEST_EPSILON:
+        candidates.append(_average(problem, epsilon, tolerance))
+        least = candidates[-1].value(problem, epsilon)
+        most = problem.reachable**2 * Fraction(staircase_variance(epsilon))
+        if objective == "worst" and least < most * (1 - Fraction(tolerance)):
+            candidates.append(_worst(problem, epsilon, tolerance))
+        if objective == "unbiased":
+            candidates.append(_unbiased(problem, epsilon, tolerance))
     return max(candidates, key=lambda found: found.value(problem, epsilon))
 
 
@@ -133,7 +138,8 @@ def _reach(ratio: Fraction, epsilon: float, share: float) -> int:
     typical = 1 / (12 / width**2 + 1 / max(staircase_variance(epsilon), 1e-30))
     typical *= 0.4 if width < 3 else 0.8
     least = math.ceil(1 / math.sqrt(12 * share * typical))
-    most = max(4, math.floor(_SEARCHED / min(width, 4)))
+    searched = _SEARCHED if epsilon < 9 else _SEARCHED // 2  # finer ones would hardly be enough
+    most = max(4, math.floor(searched / min(width, 4)))
     least = max(1, min(least, most), math.ceil(8 / width))
     if ratio == 1:
         return least
@@ -218,9 +224,9 @@ def _hardest(lattice: Lattice, tolerance: float) -> Dual | None:
         return WorstSearch(lattice, tolerance).run()
     ratio = (size - 1) / lattice.reach
     weights = [np.cos(np.pi * lattice.places / (size + 1)) ** 2]
-    reach = max(1, math.floor((_WORST_SEARCHED - 1) / ratio))
-    coarse = Lattice.of(min(round(reach * ratio) + 1, _WORST_SEARCHED), reach, lattice.epsilon)
-    if (found := WorstSearch(coarse, tolerance).run()) is not None:
+    reach = max(1, math.floor((_COARSE - 1) / ratio))
+    coarse = Lattice.of(min(round(reach * ratio) + 1, _COARSE), reach, lattice.epsilon)
+    if (found := WorstSearch(coarse, 2 * tolerance).run()) is not None:
         weights.append(_refined(found.weights, size))
     searches = (WeightedSearch(lattice, row / row.mean(), tolerance) for row in weights)
     duals = [dual for search in searches if (dual := search.run()) is not None]

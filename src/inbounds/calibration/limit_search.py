@@ -23,12 +23,13 @@ from inbounds._types import Floats
 from inbounds.calibration.level_function import least_sum
 from inbounds.calibration.limit_lattice import Dual, Lattice, least_ratio
 
-_ROUNDS = 60
+_ROUNDS = 5, 60  # fewest and most
+_WORK = 900  # places times rounds
 _PRICED = 61, 161  # fewest and most outputs at which level functions are priced
 _OPTIONS: Any = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
-    "time_limit": 30.0,
+    "time_limit": 10.0,
 }
 
 
@@ -45,7 +46,8 @@ class Search:
 
     def run(self) -> Dual | None:
         """Return the best dual solution that was found, or None if the solver gave up at once."""
-        for _ in range(_ROUNDS):
+        fewest, most = _ROUNDS
+        for _ in range(max(fewest, min(most, _WORK // self.lattice.places.size))):
             dual = self._solve()
             if dual is None:
                 break
@@ -168,6 +170,8 @@ class WorstSearch(Search):
             return None
         self.optimum = float(result.fun / scale)
         weights = self._unfolded(np.maximum(-result.ineqlin.marginals, 0))
+        if not weights.sum() > 0:
+            return None
         values = self._unfolded(result.eqlin.marginals / scale)
         total = weights.sum() / places.size  # so that weights are 1 on average
         return weights / total, 2 * weights / total * places, (values - weights * places**2) / total

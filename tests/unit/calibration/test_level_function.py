@@ -23,7 +23,9 @@ def is_level_function(levels: tuple[int, ...], reach: int) -> bool:
 
 
 def weighted(levels: tuple[int, ...], costs: list[int], ratio: Fraction) -> Fraction:
-    return sum(ratio ** (level - levels[0]) * cost for level, cost in zip(levels, costs, strict=True))
+    return sum(
+        ratio ** (level - levels[0]) * cost for level, cost in zip(levels, costs, strict=True)
+    )
 
 
 @pytest.mark.parametrize("size", range(1, 7))

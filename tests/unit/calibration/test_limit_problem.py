@@ -74,9 +74,7 @@ def test_the_bound_from_two_ends_is_below_its_formula_by_a_rounding(
     problem = Problem(Fraction(steps), Fraction(1))
     with mpmath.workdps(200):
         alpha = mpmath.exp(-mpmath.mpf(epsilon))
-        inner = sum(
-            alpha**steps / (alpha**j + alpha ** (steps - j)) for j in range(1, steps)
-        )
+        inner = sum(alpha**steps / (alpha**j + alpha ** (steps - j)) for j in range(1, steps))
         formula = alpha**steps / ((1 + alpha) * (1 + alpha**steps))
         formula = (formula + (1 - alpha) / (2 * (1 + alpha)) * inner) * steps**2
         found = proved(problem, "two_ends", epsilon)

@@ -15,9 +15,19 @@ from inbounds.errors import CertificateError
 
 @cache
 def proofs() -> list[tuple[float, LatticeProof]]:
-    settings = [(0.5, 1.0, "average"), (0.3, 2.0, "average"), (0.5, 2.0, "worst"), (1.0, 1.0, "unbiased")]
+    settings = [
+        (0.5, 1.0, "average"),
+        (0.3, 2.0, "average"),
+        (0.5, 2.0, "worst"),
+        (1.0, 1.0, "unbiased"),
+    ]
     return [
-        (epsilon, ib.limit(ib.Box(0, 1), change, epsilon=epsilon, objective=objective, tolerance=0.05).certificate().proofs[0])  # type: ignore[arg-type]
+        (
+            epsilon,
+            ib.limit(ib.Box(0, 1), change, epsilon=epsilon, objective=objective, tolerance=0.05)
+            .certificate()
+            .proofs[0],
+        )  # type: ignore[arg-type]
         for change, epsilon, objective in settings
     ]
 
@@ -126,6 +136,37 @@ def test_what_holds_with_equality_is_not_proved_in_doubles() -> None:
     touching.check(1.0, exact=True)
     with pytest.raises(CertificateError, match="does not prove"):
         touching.check(1.0)
+
+
+def test_outputs_between_grid_points_are_paid_for() -> None:
+    """With one place at zero and a grid of 1, an output of 0.5 has 1/4 less than both neighbours."""
+    proof = LatticeProof(1, (1.0, 1.0), None, (0.0, 0.0), 0.0, 1.0, 4)
+    epsilon, margin = 1e-9, -0.01  # both places count alike: the least ratio at a is a²
+    raised = replace(proof, values=(0.24, 0.24), margin=margin - 0.24)
+    raised.check(epsilon)
+    for a in np.linspace(0, 2, 41):
+        assert a * a - 0.24 >= float(raised.least())
+    assert raised.least() == Fraction(raised.margin) - Fraction(1, 4)
+
+
+def test_the_margin_covers_rounding_errors() -> None:
+    """Costs that cancel in doubles, but not exactly, are never taken for zero or more."""
+    generator = np.random.default_rng(8)
+    refused = 0
+    for _ in range(200):
+        size = int(generator.integers(3, 40))
+        weights = (1.0,) * size
+        level = float(generator.normal() * 1e3)
+        values = generator.normal(size=size) * 1e-13 - level
+        values = (values + values[::-1]) / 2
+        wide = LatticeProof(size, weights, None, tuple(values.tolist()), level, 1.0, size)
+        try:
+            wide.check(1e-12)
+        except CertificateError:
+            refused += 1
+        else:
+            wide.check(1e-12, exact=True)
+    assert refused > 150
 
 
 @pytest.mark.parametrize(
