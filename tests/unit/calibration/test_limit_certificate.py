@@ -1,6 +1,7 @@
 """Certificates of limits: read, checked, and refused if anything was changed."""
 
 import json
+import math
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -27,11 +28,9 @@ def test_a_certificate_survives_json_and_is_proved_there(objective: str) -> None
 
 
 def test_lower_is_the_largest_double_that_is_proved() -> None:
-    from math import inf, nextafter
-
     proof = certificate()
     with pytest.raises(CertificateError, match="does not prove an error above"):
-        replace(proof, lower=nextafter(proof.lower, inf)).check()
+        replace(proof, lower=math.nextafter(proof.lower, math.inf)).check()
 
 
 @pytest.mark.parametrize(

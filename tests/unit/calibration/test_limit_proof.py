@@ -139,7 +139,7 @@ def test_what_holds_with_equality_is_not_proved_in_doubles() -> None:
 
 
 def test_outputs_between_grid_points_are_paid_for() -> None:
-    """With one place at zero and a grid of 1, an output of 0.5 has 1/4 less than both neighbours."""
+    """The least ratio may drop by a quarter of the squared spacing between two points."""
     proof = LatticeProof(1, (1.0, 1.0), None, (0.0, 0.0), 0.0, 1.0, 4)
     epsilon, margin = 1e-9, -0.01  # both places count alike: the least ratio at a is a²
     raised = replace(proof, values=(0.24, 0.24), margin=margin - 0.24)
