@@ -166,7 +166,7 @@ def limit(
     Closed forms are used where they are better: for values that are all neighbours, the least worst
     error is w²exp(ε)/(1 + exp(ε))², for ε ≤ ln(3 + 2√2).
 
-    For wide intervals and large ε the bracket is wider than `tolerance`; for ε above 100 the lower
+    For wide intervals and large ε the bracket is wider than `tolerance`; for ε above 25 the lower
     end comes from pairs of values alone. No certified limit is known for (ε, δ), for zCDP, or for
     several coordinates.
 

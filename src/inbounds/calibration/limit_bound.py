@@ -29,10 +29,10 @@ _EASY = 2400  # places times reach of a lattice on which the search is fast
 _WORST_SEARCHED = 49  # the same, if the weights of the places are searched for too
 _COARSE = 41  # the same, for weights that are refined afterwards
 _WEIGHTED = 200  # the same, for given weights
-_UNBIASED_SEARCHED = 80  # the same, for unbiased outputs
+_UNBIASED_SEARCHED = 50  # the same, for unbiased outputs
 _LARGEST_LOG_RATIO = 600.0
 _ONE_BIT = 1.762747  # below ln(3 + 2√2)
-_LARGEST_EPSILON = 100.0  # beyond, closed forms must do
+_LARGEST_EPSILON = 25.0  # beyond, closed forms must do
 _SMOOTH = 0.25  # at a smaller epsilon, several changes may be taken together
 
 

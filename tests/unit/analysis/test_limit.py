@@ -130,9 +130,9 @@ def test_extremes_give_a_true_bracket(sensitivity: float, epsilon: float, object
 
 
 def test_wide_intervals_come_close_to_staircase_noise() -> None:
-    result = ib.limit(ib.Box(0, 1), 1e-6, epsilon=1.0)
+    result = ib.limit(ib.Box(0, 1), 1e-6, epsilon=1.0, tolerance=0.05)
     assert result.upper == pytest.approx(1.9181035312e-12, rel=1e-6)
-    assert result.gap < 0.05
+    assert result.gap < 0.08
 
 
 def test_unbiased_outputs_have_at_least_the_error_of_all_outputs() -> None:
