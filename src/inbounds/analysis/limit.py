@@ -16,7 +16,7 @@ from inbounds._progress import bar
 from inbounds._table import Printed, Table
 from inbounds._types import Number
 from inbounds.analysis.calibrate import check_setting
-from inbounds.analysis.limit_reached import upper_end
+from inbounds.analysis.limit_reached import reached_by_table, upper_end
 from inbounds.calibration.limit_bound import evidence
 from inbounds.calibration.limit_certificate import LimitCertificate
 from inbounds.calibration.limit_problem import FORMS, Objective, Problem
@@ -204,6 +204,7 @@ def limit(
     with bar(1, "Limit", progress=progress) as advance:
         proof = _certified(domain, problem, unit, epsilon=number, objective=chosen, tolerance=width)
         upper = upper_end(problem, number, chosen) * float(problem.width * unit) ** 2
+        upper = min(upper, reached_by_table(domain, stated, number, chosen))
         advance(1)
     upper = max(upper * (1 + 2.0**-50), proof.lower)
     return Limit(proof.lower, upper, domain, stated, number, chosen, proof)

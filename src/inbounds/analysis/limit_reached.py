@@ -16,6 +16,12 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.calibration.limit_bound import staircase_variance
 from inbounds.calibration.limit_problem import Objective, Problem
+from inbounds.calibration.risk import Risk
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.mechanisms.optimal import Optimal
+from inbounds.sampling.grid import Grid
+from inbounds.sensitivity import Sensitivity
 
 _CELLS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28)  # for each sensitivity
 _MOST_CELLS = 500
@@ -45,6 +51,45 @@ def upper_end(problem: Problem, epsilon: float, objective: Objective) -> float:
             for weights, mse in _tables(problem, epsilon, objective)
         )
     return min(errors) * _ROUNDING
+
+
+def reached_by_table(
+    domain: Box, sensitivity: Sensitivity, epsilon: float, objective: Objective
+) -> float:
+    """Return the error of the best table of integers, or infinity if it would be too large.
+
+    Examples
+    --------
+    >>> from inbounds.sensitivity import L2
+    >>> round(reached_by_table(Box(0, 1), L2(0.25), 1.0, "average"), 6)
+    0.042457
+    """
+    try:
+        built = Optimal(domain, sensitivity, epsilon, objective)
+    except ArgumentError:
+        return math.inf
+    if objective == "unbiased":
+        return _variance_of_readings(built) * _ROUNDING
+    if domain.steps[0] is None:
+        risk = Risk(built.table)
+        return float(risk.average if objective == "average" else risk.worst) * _ROUNDING
+    grid = Grid.fit(built.table.lower, built.table.upper, domain.steps[0], 1.0)
+    errors = built.mse(np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64))
+    return float(errors.mean() if objective == "average" else errors.max()) * _ROUNDING
+
+
+def _variance_of_readings(built: Optimal) -> float:
+    """Return the average variance of the unbiased reading, or the largest one on steps."""
+    table, step = built.table, built.domain.steps[0]
+    slope = built.slope or math.nan
+    if step is not None:
+        grid = Grid.fit(table.lower, table.upper, step, 1.0)
+        steps = np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)
+        return float(built.variance(steps).max()) / slope**2
+    ends = np.unique([table.lower, *built.breaks.tolist(), table.upper])
+    widths, middles = np.diff(ends), (ends[:-1] + ends[1:]) / 2
+    low, middle, high = (built.variance(side) for side in (ends[:-1], middles, ends[1:]))
+    return float((widths * (low + 4 * middle + high)).sum() / 6 / widths.sum()) / slope**2
 
 
 def _middle(problem: Problem, objective: Objective) -> float:
