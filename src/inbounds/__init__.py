@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.calibrate import calibrate
     from inbounds.analysis.compare import Comparison, compare
+    from inbounds.analysis.limit import Limit, limit
     from inbounds.analysis.regimes import Regimes, regimes
     from inbounds.auditing.audit import Audit, audit
     from inbounds.calibration.certificate import Certificate
+    from inbounds.calibration.limit_certificate import LimitCertificate
     from inbounds.domain import Box
     from inbounds.errors import (
         ArgumentError,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.mechanisms.clamped_staircase import ClampedStaircase
+    from inbounds.mechanisms.optimal import Optimal
+    from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
     from inbounds.unit import Unit
@@ -69,18 +73,23 @@ __all__ = [
     "LInf",
     "Ledger",
     "LedgerError",
+    "Limit",
+    "LimitCertificate",
     "MissingPackageError",
+    "Optimal",
     "PerCoordinate",
     "PrivacyLoss",
     "Regimes",
     "RowOrderWarning",
     "Unit",
     "WeakGuaranteeWarning",
+    "Window",
     "audit",
     "calibrate",
     "compare",
     "compose",
     "deconvolve",
+    "limit",
     "privatize",
     "regimes",
     "summarize",
@@ -92,9 +101,11 @@ _HOMES = {
     "inbounds.auditing.audit": ("Audit", "audit"),
     "inbounds.analysis.calibrate": ("calibrate",),
     "inbounds.analysis.compare": ("Comparison", "compare"),
+    "inbounds.analysis.limit": ("Limit", "limit"),
     "inbounds.analysis.regimes": ("Regimes", "regimes"),
     "inbounds.recovery.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
+    "inbounds.calibration.limit_certificate": ("LimitCertificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (
         "ArgumentError",
@@ -115,6 +126,8 @@ _HOMES = {
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.mechanisms.clamped_staircase": ("ClampedStaircase",),
+    "inbounds.mechanisms.optimal": ("Optimal",),
+    "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
     "inbounds.frames": (),
     "inbounds.plots": (),

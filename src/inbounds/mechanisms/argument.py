@@ -72,6 +72,24 @@ def check_scale(domain: Box, **labelled: object) -> float | Floats:
     return scale
 
 
+def check_interval(domain: object, kind: str) -> tuple[float, float]:
+    """Return the bounds of an interval; refuse anything else for a kind of mechanism.
+
+    Examples
+    --------
+    >>> check_interval(Box(0, 120), "Window")
+    (0.0, 120.0)
+    """
+    check_box(domain)
+    assert isinstance(domain, Box)
+    if not domain.is_interval:
+        hint = "release each coordinate by itself, with its part of epsilon."
+        raise ArgumentError.must_be(
+            "domain", f"an interval for {kind}", got=f"{domain.dimension} coordinates", hint=hint
+        )
+    return float(domain.lower), float(domain.upper)
+
+
 def check_order(alpha: object) -> float:
     """Return the checked order of a Rényi divergence: 1 or more, including infinity."""
     order = alpha if isinstance(alpha, float) and alpha == math.inf else _check.finite(alpha=alpha)

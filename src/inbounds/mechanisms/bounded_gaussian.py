@@ -6,12 +6,12 @@ Its epsilon is proved in docs/proofs/interval.md and docs/proofs/box.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast, overload
+from typing import ClassVar, cast
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._types import Floats, Number, Numbers, Vector
+from inbounds._types import Floats, Number, Vector
 from inbounds.calibration.approximate import delta_upper_bound, sigma_for_delta
 from inbounds.calibration.concentrated import (
     mu_upper_bound,
@@ -29,11 +29,10 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
     checked_constructor,
 )
-from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
-from inbounds.numerics.normal import NORMAL, posterior_mean
+from inbounds.numerics.normal import NORMAL
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 
@@ -224,6 +223,11 @@ class BoundedGaussian(TruncatedMechanism):
         return delta_upper_bound(*self._setting, epsilon)
 
     @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        return self.delta(0.0)
+
+    @property
     def rho(self) -> float:
         """A rho such that the same release is rho-zCDP."""
         return rho_upper_bound(*self._setting)
@@ -243,30 +247,6 @@ class BoundedGaussian(TruncatedMechanism):
         True
         """
         return renyi_upper_bound(*self._setting, check_order(alpha))
-
-    @overload
-    def denoise(self, output: Number) -> float: ...
-    @overload
-    def denoise(self, output: Numbers) -> Floats: ...
-    def denoise(self, output: Any) -> Any:
-        """Return the posterior mean of the value given its output, under a uniform prior.
-
-        It reads the output only, so it costs no privacy. If sigma is above the width, it about
-        halves the mean squared error; if sigma is small, it reduces it by a few percent.
-
-        Examples
-        --------
-        >>> round(BoundedGaussian(Box(0, 1), 1, sigma=1.0).denoise(0.35), 6)
-        0.487538
-        """
-        outputs = _check.public_values(output=output)
-        self.domain.check_shape(outputs, "output")
-        inside, lower = self._clip(outputs), np.asarray(self.domain.lower)
-        width, sigma = self.domain.upper - lower, np.asarray(self.sigma)
-        centre = posterior_mean(
-            (inside - lower) / sigma, np.broadcast_to(width / sigma, inside.shape)
-        )
-        return scalar_or_array(self._clip(lower + sigma * centre))
 
     def _find_loss(self) -> PureLoss:
         return pure_loss(*self._setting)

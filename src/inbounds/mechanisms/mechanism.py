@@ -15,24 +15,24 @@ from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
 from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.mechanisms.distribution import Distribution, check_level
+from inbounds.errors import ArgumentTypeError
+from inbounds.mechanisms.distribution import check_level
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
 from inbounds.mechanisms.privacy import ReleasePrivacy
+from inbounds.mechanisms.readings import Readings
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Draws
 from inbounds.sensitivity import Sensitivity
 
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian and BoundedLaplace have it.",
-    "denoise": "; BoundedGaussian has it.",
     "sigma": "; its scale is called scale.",
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
+class Mechanism(Readings, ReleasePrivacy, HasHtml, ABC):
     """Base of the mechanisms, which hide values of a box and whose outputs stay in it.
 
     On an interval every element of an array is a separate release: values of n people at epsilon
@@ -87,10 +87,7 @@ class Mechanism(Distribution, ReleasePrivacy, HasHtml, ABC):
         >>> round(low, 3), round(high, 3)
         (0.0, 0.24)
         """
-        published = _check.public_values(outputs=outputs)
-        self.domain.check_shape(published, "outputs")
-        if not ((published >= self.domain.lower) & (published <= self.domain.upper)).all():
-            raise ArgumentError.must("outputs", "lie in the box, as all outputs of release do")
+        published = self._published(outputs=outputs)
         low, high = self._confidence(published, check_level(level))
         return scalar_or_array(low), scalar_or_array(high)
 

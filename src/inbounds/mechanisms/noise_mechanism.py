@@ -118,6 +118,16 @@ class NoiseMechanism(Mechanism):
     def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
         return confidence_interval(self, outputs, level)
 
+    def _denoise(self, outputs: Floats) -> Floats:
+        left, right, scale = self._sides(outputs)
+        width, lower = left + right, np.asarray(self.domain.lower)
+        if not self._clamped:
+            return np.asarray(lower + scale * self.noise.posterior_mean(left, width))
+        inside = outputs + scale * self.noise.bias(left, right)
+        from_bound = scale * self.noise.tail_mean(width)
+        at_upper = np.where(right == 0, self.domain.upper - from_bound, inside)
+        return np.where(left == 0, lower + from_bound, at_upper)
+
     def _quantile(self, q: Floats, inside: Floats) -> Floats:
         left, right, scale = self._sides(inside)
         return inside + scale * self._bounded.quantile(q, left, right)

@@ -11,6 +11,12 @@ from scipy.special import gammainc
 
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
+from inbounds.numerics.quadrature import unit_rule
+
+_NODES, _WEIGHTS = unit_rule(16)
+_FAR = (1.0, 3.0, 7.0, 15.0, 45.0)  # posterior mass further away than the last is below 1e-18
+_PANELS = np.array([*(-end for end in reversed(_FAR)), 0.0, *_FAR])
+_BLOCK = 1 << 11
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +60,23 @@ class _Laplace(Noise):
     def second_moment(self, left: Floats, right: Floats) -> Floats:
         result: Floats = (gammainc(3, left) + gammainc(3, right)) / self.mass(left, right)
         return result
+
+    def posterior_mean(self, position: Floats, width: Floats) -> Floats:
+        """Return the mean over the likelihood of s, exp(-|x-s|) divided by the mass inside."""
+        flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, width))
+        result = np.empty_like(flat)
+        for first in range(0, flat.size, _BLOCK):
+            x, top = flat[first : first + _BLOCK, None], wide[first : first + _BLOCK, None]
+            ends = np.clip(x + _PANELS, 0.0, top)
+            s = ends[:, :-1, None] + np.diff(ends)[:, :, None] * _NODES
+            likelihood = np.exp(-np.abs(s - x[:, :, None])) / self.mass(s, top[:, :, None] - s)
+            likelihood *= np.diff(ends)[:, :, None] * _WEIGHTS
+            moments = (likelihood * s).sum(axis=(1, 2))
+            result[first : first + _BLOCK] = moments / likelihood.sum(axis=(1, 2))
+        return result.reshape(np.shape(position))
+
+    def tail_mean(self, width: Floats) -> Floats:
+        return self.bias(np.zeros_like(width), width)
 
     def _left_mass(self, z: Floats, left: Floats) -> Floats:
         result: Floats = -np.exp(z) * np.expm1(-(left + z)) / 2

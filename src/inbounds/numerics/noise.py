@@ -128,6 +128,14 @@ class Noise(ABC):
         return none, none
 
     @abstractmethod
+    def posterior_mean(self, position: Floats, width: Floats) -> Floats:
+        """Return the mean of a uniform value in [0, width], given an output at the position."""
+
+    @abstractmethod
+    def tail_mean(self, width: Floats) -> Floats:
+        """Return the mean of z in [0, width] with the weight `tail` (z)."""
+
+    @abstractmethod
     def _left_mass(self, z: Floats, left: Floats) -> Floats:
         """Return the probability of [-left, z] before truncation, for -left <= z <= 0."""
 

@@ -20,6 +20,7 @@ from inbounds.numerics.quadrature import unit_rule
 _ROOT_HALF = np.sqrt(0.5)
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 _NODES, _WEIGHTS = unit_rule(32)
+_NARROW = 1e-3  # in σ: a narrower box leaves nothing but the first term of a series
 _WINDOW = 9.0  # posterior mass further away than this many σ is below 1e-18
 _PRIOR_NODES, _PRIOR_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _BLOCK = 1 << 13
@@ -64,6 +65,28 @@ class _Normal(Noise):
 
     def second_moment(self, left: Floats, right: Floats) -> Floats:
         return (_square_part(left) + _square_part(right)) / self.mass(left, right)
+
+    def posterior_mean(self, position: Floats, width: Floats) -> Floats:
+        """Return the mean over the likelihood of s, exp(-(x-s)²/2) divided by the mass inside."""
+        flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, width))
+        result = np.empty_like(flat)
+        for first in range(0, flat.size, _BLOCK):
+            x, top = flat[first : first + _BLOCK, None], wide[first : first + _BLOCK, None]
+            low, high = np.maximum(0.0, x - _WINDOW), np.minimum(top, x + _WINDOW)
+            s = (low + high) / 2 + (high - low) / 2 * _PRIOR_NODES
+            likelihood = np.exp(-((x - s) ** 2) / 2) / self.mass(s, top - s) * _PRIOR_WEIGHTS
+            result[first : first + _BLOCK] = (likelihood * s).sum(axis=1) / likelihood.sum(axis=1)
+        return result.reshape(np.shape(position))
+
+    def tail_mean(self, width: Floats) -> Floats:
+        """Return ∫zQ(z)dz/∫Q(z)dz over [0, w], integrated by parts; Q is the tail."""
+        tail, top = self.tail(width), self.plain_density(np.zeros(()))
+        end = self.plain_density(width)
+        cube = np.where(
+            width < _NARROW, top * width**3 / 3, erf(width / np.sqrt(2)) / 2 - width * end
+        )
+        result: Floats = (width**2 * tail + cube) / 2 / (width * tail + top - end)
+        return result
 
     def _left_mass(self, z: Floats, left: Floats) -> Floats:
         length = np.minimum(z + left, 0.5)
@@ -155,19 +178,3 @@ def _square_part(edge: Floats) -> Floats:
     total *= short / _ROOT_TWO_PI
     direct = erf(edge * _ROOT_HALF) / 2 - edge * np.exp(-edge * edge / 2) / _ROOT_TWO_PI
     return np.where(edge > 4, direct, total)
-
-
-def posterior_mean(position: Floats, u: Floats) -> Floats:
-    """Return E[s | x] under a uniform prior on s, both measured from the lower bound in σ.
-
-    `u` is the width in σ. The likelihood of s is exp(-(x-s)²/2), divided by the mass inside.
-    """
-    flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, u))
-    result = np.empty_like(flat)
-    for first in range(0, flat.size, _BLOCK):
-        x, top = flat[first : first + _BLOCK, None], wide[first : first + _BLOCK, None]
-        low, high = np.maximum(0.0, x - _WINDOW), np.minimum(top, x + _WINDOW)
-        s = (low + high) / 2 + (high - low) / 2 * _PRIOR_NODES
-        likelihood = np.exp(-((x - s) ** 2) / 2) / NORMAL.mass(s, top - s) * _PRIOR_WEIGHTS
-        result[first : first + _BLOCK] = (likelihood * s).sum(axis=1) / likelihood.sum(axis=1)
-    return result.reshape(np.shape(position))

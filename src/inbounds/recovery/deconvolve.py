@@ -19,7 +19,7 @@ from inbounds.errors import ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
 from inbounds.recovery.deconvolution import Deconvolution
-from inbounds.recovery.mean import Reader
+from inbounds.recovery.mean import reader_of
 from inbounds.recovery.response import bending, fit
 
 __all__ = ["Deconvolution", "deconvolve"]
@@ -114,7 +114,7 @@ def deconvolve(
     """
     cells = Cells.of(mechanism, _check.whole(2, _FINEST, bins=bins))
     smooth = _check.not_negative(smooth=smooth)
-    seen, reader = np.zeros(len(cells.cuts) + 1), Reader(mechanism)
+    seen, reader = np.zeros(len(cells.cuts) + 1), reader_of(mechanism)
     for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
         cells.add(seen, block, times)
         reader.add(block, times)

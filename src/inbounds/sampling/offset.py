@@ -8,6 +8,7 @@ Proof: docs/proofs/sampler.md, on numbers that a double cannot represent exactly
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -84,6 +85,25 @@ class Integers:
         offsets = np.maximum(offsets, width * (values > last))  # no branch, so time is constant
         inside_box: Floats = np.minimum(offsets, width)
         return inside_box
+
+
+def interval_offsets(
+    dtype: np.dtype[Any], lower: float, upper: float
+) -> Callable[[NDArray[Any]], Floats]:
+    """Return a function from values of a type, moved into [lower, upper], to distances from lower.
+
+    Examples
+    --------
+    >>> interval_offsets(np.dtype(float), 1.0, 3.0)(np.array([0.0, 1.5, 9.0])).tolist()
+    [0.0, 0.5, 2.0]
+    """
+    bounds = np.array([lower]), np.array([upper])
+    if doubles_hold(dtype, *bounds):
+        return lambda values: np.asarray(np.clip(values, lower, upper) - lower, np.float64)
+    if dtype.kind in "iu":
+        integers, first = Integers.of(dtype, *bounds), np.zeros(1, np.intp)
+        return lambda values: integers.offsets(values, first)
+    return lambda values: rational_offsets(values, *(np.repeat(b, values.size) for b in bounds))
 
 
 def rational_offsets(values: NDArray[Any], lower: Floats, upper: Floats) -> Floats:

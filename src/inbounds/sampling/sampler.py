@@ -19,17 +19,16 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
+from inbounds.sampling.blocks import in_blocks
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact, Grid, even_intervals
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.refine import is_beyond, refine
-from inbounds.sampling.threads import in_parts
 
 if TYPE_CHECKING:
     from inbounds.sampling.plan import Plan, Undecided
 
 SMALL = 1024  # for fewer values `reference` is quicker than loading compiled code
-_BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +94,8 @@ class Sampler:
             self._fill_small(flat, outputs, entropy)
         else:
             _ = self._plan  # built once, before threads start
-            in_parts(flat.size, entropy, lambda part: self._fill(flat, outputs, part, entropy))
+            read = self._reader(flat.dtype)
+            in_blocks(flat.size, entropy, lambda b: self._fill(flat, outputs, b, read, entropy))
         return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
@@ -148,20 +148,24 @@ class Sampler:
             outputs[i] = grid.points(index)
 
     def _fill(
-        self, flat: NDArray[Any], outputs: NDArray[Any], part: slice, entropy: Entropy
+        self,
+        flat: NDArray[Any],
+        outputs: NDArray[Any],
+        block: slice,
+        read: Callable[[NDArray[Any], NDArray[np.intp]], _Block],
+        entropy: Entropy,
     ) -> None:
-        """Fill in the outputs of one part of the values, block by block."""
+        """Fill in the outputs of one block of the values."""
         mixed = self.lower.size > 1 or not self._plan.usable[0]
-        read = self._reader(flat.dtype)
-        for start in range(part.start, part.stop, _BLOCK):
-            stop = min(part.stop, start + _BLOCK)
-            out = outputs[start:stop]
-            indices = np.empty(stop - start) if self._integral else out
-            where = np.arange(start, stop) % self.lower.size if mixed else np.zeros(1, np.intp)
-            (self._fill_mixed if mixed else self._fill_alike)(
-                read(flat[start:stop], where), indices, entropy
-            )
-            self._write_numbers(indices, where, out)
+        out = outputs[block]
+        indices = np.empty(out.size) if self._integral else out
+        where = np.zeros(1, np.intp)
+        if mixed:
+            where = np.arange(block.start, block.stop) % self.lower.size
+        (self._fill_mixed if mixed else self._fill_alike)(
+            read(flat[block], where), indices, entropy
+        )
+        self._write_numbers(indices, where, out)
 
     def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
         """Return a function that reads values of a type, chosen by the type and the box alone."""

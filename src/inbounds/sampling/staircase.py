@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.sampling.blocks import in_blocks
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
 from inbounds.sampling.staircase_noise import Cells, StaircaseNoise
-from inbounds.sampling.threads import in_parts
-
-_BLOCK = 1 << 16  # values in a block, for which a few MiB are needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,17 @@ class StaircaseSampler:
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
         _ = self.noise.digits, self.noise.blocks  # built once, before threads start
-        in_parts(flat.size, entropy, lambda part: self._fill(flat, outputs, part, entropy))
+        read = self._reader(flat.dtype)
+
+        def fill(block: slice) -> None:
+            index = self.noise.draw(block.stop - block.start, entropy)
+            index += read(flat[block])
+            index += 1
+            np.maximum(index, 0, out=index)
+            np.minimum(index, self.lattice.count, out=index)
+            self._write(index, outputs[block])
+
+        in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
 
     def grid(self, j: int) -> Grid:
@@ -76,20 +84,6 @@ class StaircaseSampler:
     @cached_property
     def _integral(self) -> bool:
         return self.step is not None and self.grid(0).integral
-
-    def _fill(
-        self, flat: NDArray[Any], outputs: NDArray[Any], part: slice, entropy: Entropy
-    ) -> None:
-        """Fill in the outputs of one part of the values, block by block."""
-        read, count = self._reader(flat.dtype), self.lattice.count
-        for start in range(part.start, part.stop, _BLOCK):
-            chosen = slice(start, min(part.stop, start + _BLOCK))
-            index = self.noise.draw(chosen.stop - start, entropy)
-            index += read(flat[chosen])
-            index += 1
-            np.maximum(index, 0, out=index)
-            np.minimum(index, count, out=index)
-            self._write(index, outputs[chosen])
 
     def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Cells]:
         """Return a function that finds the cells of values of a type."""

@@ -16,9 +16,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.lattice import Lattice, Part
+from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 
 Cells = NDArray[np.int64]
 Random = NDArray[np.uint32]

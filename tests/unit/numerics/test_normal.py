@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 from scipy.integrate import quad
 
 from inbounds.numerics import normal
-from inbounds.numerics.normal import NORMAL, posterior_mean
+from inbounds.numerics.normal import NORMAL
 
 DIGITS = 60
 WIDTHS = [1e-9, 1e-6, 1e-3, 0.1, 0.4999, 0.5, 1.0, 3.0, 4.0, 9.0, 40.0, 1e3, 1e7]
@@ -211,7 +211,7 @@ def test_functions_broadcast() -> None:
     assert NORMAL.density(z, left, right).shape == (3, 2)
     assert NORMAL.cumulative(z, left, right).shape == (3, 2)
     assert NORMAL.quantile(z + 0.5, left, right).shape == (3, 2)
-    assert posterior_mean(np.ones((3, 2)), np.array([2.0, 4.0])).shape == (3, 2)
+    assert NORMAL.posterior_mean(np.ones((3, 2)), np.array([2.0, 4.0])).shape == (3, 2)
 
 
 POSTERIORS = [
@@ -234,20 +234,20 @@ def test_the_posterior_mean_is_the_ratio_of_its_integrals(u: float, x: float) ->
         pieces = mp.linspace(low, high, 5)
         whole = mp.quad(likelihood, pieces)
         centre = mp.quad(lambda s: s * likelihood(s), pieces) / whole
-    computed = float(posterior_mean(*arrays(x, u)))
+    computed = float(NORMAL.posterior_mean(*arrays(x, u)))
     assert computed == pytest.approx(float(centre), rel=1e-12, abs=0)
 
 
 def test_the_posterior_mean_rises_with_the_output_and_is_mirrored() -> None:
     for u in (1e-6, 0.7, 5.0, 30.0):
         x = np.linspace(0, u, 201)
-        computed = posterior_mean(x, np.full(x.size, u))
+        computed = NORMAL.posterior_mean(x, np.full(x.size, u))
         assert (np.diff(computed) > 0).all()
         np.testing.assert_allclose(computed + computed[::-1], u, rtol=1e-13)
 
 
 def test_more_outputs_than_one_block_are_all_denoised(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0, 3, 50)
-    expected = posterior_mean(x, np.full(50, 3.0))
+    expected = NORMAL.posterior_mean(x, np.full(50, 3.0))
     monkeypatch.setattr(normal, "_BLOCK", 7)
-    np.testing.assert_allclose(posterior_mean(x, np.full(50, 3.0)), expected, rtol=1e-15)
+    np.testing.assert_allclose(NORMAL.posterior_mean(x, np.full(50, 3.0)), expected, rtol=1e-15)

@@ -5,8 +5,8 @@ import pytest
 from flint import arb, ctx
 from scipy import stats
 
-from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 from inbounds.sampling.entropy import SeededEntropy
+from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 
 PLACES = 1024
 FALSE_ALARM = 1e-6

@@ -11,7 +11,7 @@ from scipy import stats
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling import reference, sampler, threads
+from inbounds.sampling import blocks, reference, sampler
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.sampler import SMALL, Sampler
 
@@ -260,8 +260,8 @@ def test_values_outside_the_box_get_the_outputs_of_its_bounds(clamped: bool) -> 
 def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "_PER_THREAD", 1 << 12)
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(blocks, "_PER_THREAD", 1 << 12)
+    monkeypatch.setattr(blocks, "_cores", lambda: 3)
     outputs = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
     assert np.all((outputs > 0.4) & (outputs < 0.6))
     assert np.unique(outputs).size > outputs.size - 60  # 9 are expected

@@ -10,7 +10,7 @@ import pytest
 from flint import arb, ctx
 from scipy import stats
 
-from inbounds.sampling import threads
+from inbounds.sampling import blocks
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.lattice import Lattice, Part
 from inbounds.sampling.staircase import StaircaseSampler
@@ -171,8 +171,8 @@ def test_a_seed_repeats_and_the_shape_is_kept() -> None:
 def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "_PER_THREAD", 1 << 12)
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(blocks, "_PER_THREAD", 1 << 12)
+    monkeypatch.setattr(blocks, "_cores", lambda: 3)
     sampler = StaircaseSampler(Lattice.fit(0.0, 1.0, 1e-3, 1.0), 1.0)
     drawn = sampler.draw(np.full(1 << 14, 0.5), SYSTEM)
     assert np.all((drawn > 0.4) & (drawn < 0.6))

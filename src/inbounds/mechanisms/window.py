@@ -1,0 +1,295 @@
+"""The window mechanism: an output is uniform in a window around the value, or in the whole box.
+
+Its epsilon, moments and readings are proved in docs/proofs/window.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from inbounds import _check
+from inbounds._types import Floats, Number
+from inbounds.domain import Box
+from inbounds.guarantee import check_epsilon
+from inbounds.mechanisms.argument import (
+    check_interval,
+    check_pure,
+    checked_calibration,
+    checked_constructor,
+)
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.window import WindowShape, posterior_start
+from inbounds.sampling.window import WindowSampler
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_UP = 1 + 2.0**-30  # covers rounding, and places that are not quite equally likely
+
+
+@checked_constructor
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Window(Mechanism):
+    """Release numbers of an interval that any two people may differ in completely.
+
+    An output is drawn uniformly from a window around the value, or, with a probability of about
+    e^(−epsilon/2), from the whole box. This is the mechanism for local privacy, where a value may
+    change by the whole width: outputs are readings of the value on a straight line (`unbiased`), so
+    a mean over many people converges, and a distribution is recovered from few outputs
+    (`deconvolve`).
+
+    Parameters
+    ----------
+    domain
+        The interval that contains values and outputs.
+    sensitivity
+        What one neighbour may change. `epsilon` is the same for every sensitivity, but the other
+        guarantees are stronger for a small one.
+    epsilon
+        The pure epsilon of one release.
+
+    Raises
+    ------
+    ArgumentError
+        If `epsilon` is not positive or is extreme, or `domain` has several coordinates.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
+
+    Guarantees
+    ----------
+    For any two values of the box and any set of outputs, the probabilities differ by a factor of at
+    most exp(`epsilon`). This is one comparison of whole numbers, which holds for the outputs as
+    they are drawn, however the values were rounded (docs/proofs/window.md).
+
+    See Also
+    --------
+    ClampedLaplace, calibrate, compare, deconvolve, privatize
+
+    Notes
+    -----
+    On [0, 1], with h = e^(epsilon/2), the output for a value z is uniform on [0, 1] with
+    probability 1/h, and otherwise (hz + U)/(h + 1) for a uniform U in [0, 1]. It has the density
+
+        e^(epsilon/2) on [hz, hz + 1]/(h + 1), and e^(−epsilon/2) elsewhere.
+
+    Its mean is 1/2 + κ(z − 1/2) with κ = tanh(epsilon/4), so 1/2 + (y − 1/2)/κ is unbiased, with
+    the variance [(2z − 1)²/(h − 1) + (h + 3)/(3(h − 1)²)]/4. On a box with a step, the window
+    consists of whole steps; with two possible outputs this is randomised response.
+
+    References
+    ----------
+    .. [1] Wang et al. (2019), "Collecting and Analyzing Multidimensional Data with Local
+       Differential Privacy", ICDE: the piecewise mechanism, of which this is the affine image in
+       the box.
+
+    Examples
+    --------
+    >>> m = Window.calibrated(Box(0, 120), 120, epsilon=1.0)
+    >>> m
+    Window(Box(0, 120), L2(120), epsilon=1)
+    >>> 0 <= m.release(41.3) <= 120
+    True
+    >>> round(m.mean(41.3), 3), round(m.unbiased(m.mean(41.3)), 3)
+    (55.42, 41.3)
+    """
+
+    epsilon: float = field()  # a bound that `privacy_holds` proves; it overrides the property
+    _sampler: WindowSampler = field(init=False)
+
+    def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: float) -> None:
+        lower, upper = check_interval(domain, "Window")
+        checked = as_sensitivity(sensitivity)
+        checked.limits(1)
+        epsilon = check_epsilon(epsilon)
+        sampler = WindowSampler.of(lower, upper, domain.steps[0], epsilon=epsilon)
+        assert sampler.privacy_holds(epsilon)
+        fields = {"domain": domain, "sensitivity": checked, "epsilon": epsilon, "_sampler": sampler}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    @checked_calibration
+    def calibrated(
+        cls,
+        domain: Box,
+        sensitivity: Sensitivity | Number,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+    ) -> Window:
+        """Return the mechanism with the window of least variance that gives `epsilon`.
+
+        Parameters
+        ----------
+        domain
+            The interval that contains values and outputs.
+        sensitivity
+            What one neighbour may change.
+        epsilon
+            The pure epsilon of one release.
+        delta
+            Zero, which is the default: a window gives pure epsilon.
+
+        Returns
+        -------
+        Window
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is not positive or is extreme, `delta` is not 0, or `domain` has several
+            coordinates.
+        ArgumentTypeError
+            If an argument is missing or of a wrong type.
+
+        Examples
+        --------
+        >>> yes_or_no = Window.calibrated(Box(0, 1, step=1), 1, epsilon=1.0)
+        >>> round(yes_or_no.mean(1), 6)  # randomised response: e/(1 + e)
+        0.731059
+        """
+        return cls(domain, sensitivity, check_pure(epsilon=epsilon, delta=delta))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The epsilon, by its name."""
+        return {"epsilon": self.epsilon}
+
+    @property
+    def spread(self) -> Floats:
+        """The length of the window."""
+        return np.array([self._spacing * self._sampler.length])
+
+    @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between the outputs of two neighbours."""
+        window = self._sampler
+        change = self.sensitivity.within(self.domain.widths).total
+        moved = change / self._spacing * (window.places - window.length) / (window.places - 1) + 1
+        return min(1.0, (1 - window.fraction) * min(1.0, moved / window.length * _UP) * _UP)
+
+    def sampler(self, *, equal_time: bool = True) -> WindowSampler:
+        """Return the sampler that draws outputs; its time never depends on the values."""
+        return self._sampler
+
+    # Numbers and places. A value at place i has the fraction z = i/(places - 1).
+
+    @property
+    def _spacing(self) -> float:
+        return float(self._sampler.grid.spacing)
+
+    @property
+    def _last(self) -> int:
+        return self._sampler.places - 1
+
+    @property
+    def _shape(self) -> WindowShape:
+        """The distribution of the ideal output, of which the output drawn is the nearest place."""
+        return WindowShape(self._sampler.fraction, self._sampler.length / self._sampler.places)
+
+    @property
+    def _half(self) -> float:
+        """How far, in places, the ideal output goes beyond the first and the last step."""
+        return 0.0 if self._sampler.grid.step is None else 0.5
+
+    def _number(self, index: Floats) -> Floats:
+        return np.asarray(float(self.domain.lower) + self._spacing * index)
+
+    def _index(self, numbers: Floats) -> Floats:
+        return np.asarray((numbers - float(self.domain.lower)) / self._spacing)
+
+    def _fraction(self, inside: Floats) -> Floats:
+        return np.minimum(self._index(inside) / self._last, 1.0)
+
+    def _position(self, x: Floats) -> Floats:
+        """Return numbers as fractions of the range of the ideal output."""
+        total = self._last + 2 * self._half
+        return np.clip((self._index(x) + self._half) / total, 0.0, 1.0)
+
+    # Moments of the outputs as they are drawn.
+
+    def _bias(self, inside: Floats) -> Floats:
+        z = self._fraction(inside)
+        beyond = z * self._last - self._index(inside)  # zero, unless above the last step
+        return self._spacing * (self._pull(z) + beyond)
+
+    def _variance(self, inside: Floats) -> Floats:
+        z = self._fraction(inside)
+        return self._second_moment(z, z * self._last + self._pull(z))
+
+    def _mse(self, inside: Floats) -> Floats:
+        return self._second_moment(self._fraction(inside), self._index(inside))
+
+    def _pull(self, z: Floats) -> Floats:
+        """Return the bias of an output in places, towards the middle."""
+        window = self._sampler
+        return (0.5 - z) * (self._last - (1 - window.fraction) * (window.places - window.length))
+
+    def _second_moment(self, z: Floats, about: Floats) -> Floats:
+        """Return the mean squared distance of the output from a place, as a squared number."""
+        window = self._sampler
+        start = z * (window.places - window.length)
+        part = start - np.floor(start) if self._half else 0.0  # the start is rounded at random
+        inside = (window.length**2 - 1) / 12 + part * (1 - part)
+        inside = inside + (start + (window.length - 1) / 2 - about) ** 2
+        outside = (window.places**2 - 1) / 12 + (self._last / 2 - about) ** 2
+        places = window.fraction * outside + (1 - window.fraction) * inside
+        return np.asarray(self._spacing * (self._spacing * places))
+
+    # The ideal output. The bounds stand for what lies beyond the first and the last step.
+
+    def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
+        none = np.zeros(np.shape(inside))  # but for the rounding to the grid
+        return none, none
+
+    def _pdf(self, x: Floats, inside: Floats) -> Floats:
+        total = self._spacing * (self._last + 2 * self._half)
+        return self._shape.density(self._position(x), self._fraction(inside)) / total
+
+    def _cdf(self, x: Floats, inside: Floats) -> Floats:
+        below = self._shape.below(self._position(x), self._fraction(inside))
+        return np.where(x < float(self.domain.upper), below, 1.0)
+
+    def _quantile(self, q: Floats, inside: Floats) -> Floats:
+        position = self._shape.quantile(q, self._fraction(inside))
+        return self._number(position * (self._last + 2 * self._half) - self._half)
+
+    # Readings.
+
+    @property
+    def reading_bias(self) -> float:
+        """How far above the last step a value of the box may be."""
+        grid = self._sampler.grid
+        return max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
+
+    def _unbiased(self, outputs: Floats) -> Floats:
+        if self._sampler.slope == 0:
+            raise _check.refusal("large enough for outputs to differ", epsilon=self.epsilon)
+        middle = self._last / 2
+        return self._number(middle + (self._index(outputs) - middle) / self._sampler.slope)
+
+    def _denoise(self, outputs: Floats) -> Floats:
+        index, window = np.rint(self._index(outputs)), self._sampler
+        mean = posterior_start(index, window.places, window.length, window.fraction)
+        return self._number(mean / (window.places - window.length) * self._last)
+
+    def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
+        places = self._sampler.places
+        margin = (1 + self._rounding) / places  # an output is not quite the ideal one
+        low, high = self._shape.values(self._position(outputs), level, margin)
+        low, high = (self._number(z * self._last) for z in (low, high))
+        top = self._number(np.asarray(float(self._last)))
+        return self._clip(low), np.where(high >= top, self.domain.upper, self._clip(high))
+
+    @property
+    def _rounding(self) -> float:
+        """How far, in places, a number of the grid may be from its exact place."""
+        grid = self._sampler.grid
+        drift = abs(float(grid.points(grid.intervals)) - float(self._number(np.array(self._last))))
+        return (drift + 4 * math.ulp(max(map(abs, _ends(self.domain))))) / self._spacing
+
+
+def _ends(domain: Box) -> tuple[float, float]:
+    return float(domain.lower), float(domain.upper)
