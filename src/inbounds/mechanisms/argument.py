@@ -14,6 +14,8 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import check_epsilon
 
+_SHOWN = 3  # coordinates of a box in a message
+
 checked_calibration = entry(
     delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs no delta.",
     rho="only BoundedGaussian.calibrated takes rho; every mechanism has a property rho.",
@@ -84,9 +86,9 @@ def check_interval(domain: object, kind: str) -> tuple[float, float]:
     assert isinstance(domain, Box)
     if not domain.is_interval:
         hint = "release each coordinate by itself, with its part of epsilon."
-        raise ArgumentError.must_be(
-            "domain", f"an interval for {kind}", got=f"{domain.dimension} coordinates", hint=hint
-        )
+        many = f"a box of {domain.dimension} coordinates"
+        got = many if domain.dimension > _SHOWN else repr(domain)
+        raise ArgumentError.must_be("domain", f"an interval for {kind}", got=got, hint=hint)
     return float(domain.lower), float(domain.upper)
 
 

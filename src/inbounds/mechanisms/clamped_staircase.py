@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from inbounds._types import Floats, Number
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import check_epsilon
-from inbounds.mechanisms.argument import check_box, check_pure, checked_calibration
+from inbounds.mechanisms.argument import check_interval, check_pure, checked_calibration
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.staircase import Staircase
@@ -112,11 +112,10 @@ class ClampedStaircase(Mechanism):
     epsilon: float
     _lattice: Lattice = field(init=False)
 
+    _no_reading: ClassVar[str] = "none is known"
+
     def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: Number) -> None:
-        check_box(domain)
-        if not domain.is_interval:
-            hint = "use one mechanism for each coordinate, or ClampedLaplace for all of them."
-            raise ArgumentError.must_be("domain", "an interval", got=repr(domain), hint=hint)
+        check_interval(domain, "ClampedStaircase")
         if domain.widths[0] < NARROWEST:
             requirement = "have a width of at least 2**-900"
             raise ArgumentError.must("domain", requirement, hint="use smaller units.")
@@ -252,6 +251,17 @@ class ClampedStaircase(Mechanism):
 
     def _quantile(self, q: Floats, inside: Floats) -> Floats:
         return inside + self._lattice.length * self._noise.quantile(q)
+
+    def _denoise(self, outputs: Floats) -> Floats:
+        (left, right), noise, length = self._sides(outputs), self._noise, self._lattice.length
+        mass = 1 - noise.tail(left) - noise.tail(right)
+        below, above = (noise.half_mean(side) - side * noise.tail(side) for side in (left, right))
+        width = left + right
+        from_bound = length * noise.half_second_moment(width) / (2 * noise.half_mean(width))
+        with np.errstate(invalid="ignore"):  # at both bounds of an interval far below a step
+            inside = outputs + length * (above - below) / mass
+        at_upper = np.where(right == 0, self.domain.upper - from_bound, inside)
+        return np.where(left == 0, self.domain.lower + from_bound, at_upper)
 
     def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
         return confidence_interval(self, outputs, level, self._lattice.rounding)

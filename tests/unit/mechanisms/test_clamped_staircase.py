@@ -166,8 +166,8 @@ def test_the_epsilon_of_a_fraction_is_rounded_down() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((Box([0, 0], [1, 1]), 1, 1.0), "domain must be an interval, got Box"),
-        ((Box([0], [1]), 1, 1.0), "domain must be an interval, got Box"),
+        ((Box([0, 0], [1, 1]), 1, 1.0), "domain must be an interval for ClampedStaircase, got Box"),
+        ((Box([0], [1]), 1, 1.0), "domain must be an interval for ClampedStaircase, got Box"),
         ((Box(0, 1e-300), 1, 1.0), "domain must have a width of at least"),
         ((Box(0, 1), 1, 0.0), "epsilon must be positive, got epsilon=0"),
         ((Box(0, 1), 1, math.nan), "epsilon must be"),
