@@ -21,7 +21,7 @@ Array = NDArray[np.integer[Any] | np.floating[Any]]
 """An array of numbers of any width; an array without dimensions is treated as a number."""
 
 
-class Column(Protocol):
+class SeriesLike(Protocol):
     """An object with a ``to_numpy`` method: a column of any package, or a frame of numbers."""
 
     def to_numpy(self) -> Any:
@@ -29,7 +29,7 @@ class Column(Protocol):
         ...
 
 
-class Series(Column, Protocol):
+class Series(SeriesLike, Protocol):
     """A Series of pandas or Polars; no other column has both a `name` and `pct_change`.
 
     To mypy, a pandas DataFrame has every attribute, since its columns are attributes. It does not
@@ -47,13 +47,13 @@ class Series(Column, Protocol):
         ...
 
 
-Vector = Array | Sequence[Number] | Column
+Vector = Array | Sequence[Number] | SeriesLike
 """One number per coordinate."""
 
 Nested = Array | Sequence[Number | Sequence[Number] | Array]
 """Arrays of any shape, and lists that are nested at most once."""
 
-Numbers = Nested | Column
+Numbers = Nested | SeriesLike
 """Anything that is read as an array of numbers."""
 
 Step = Number | Sequence[Number | None] | Array

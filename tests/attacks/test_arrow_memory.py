@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local import arrow_frame, csv_writer, file, layout, pandas_frame
-from inbounds.frames.local.column import Column
+from inbounds.frames.local.column import PrivateColumn
 from inbounds.frames.local.privatize import privatize
 
 AGE = ib.ClampedLaplace(ib.Box(0, 120), 120, scale=120.0)
@@ -57,7 +57,7 @@ def small_and_silent(monkeypatch):
     pa.register_extension_type(Sealed(pa.int8()))
     for name in ("_FEWEST", "_MOST", "_MOST_OF_TEXT"):
         monkeypatch.setattr(layout, name, 4)
-    monkeypatch.setattr(Column, "_draw", lambda self, numbers: np.zeros(numbers.size))
+    monkeypatch.setattr(PrivateColumn, "_draw", lambda self, numbers: np.zeros(numbers.size))
     yield
     pa.unregister_extension_type("inbounds.attack")
 

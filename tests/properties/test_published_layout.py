@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import inbounds as ib
 from inbounds.errors import ArgumentError
 from inbounds.frames.local import arrow_frame, csv_reader, file, layout
-from inbounds.frames.local.column import Column, locate
+from inbounds.frames.local.column import PrivateColumn, locate
 
 AGE = ib.ClampedLaplace(ib.Box(0, 120, step=1), 120, scale=120.0)
 CELLS = st.text(st.sampled_from('ab,;"\n\r 17'), max_size=4)
@@ -41,7 +41,7 @@ def small_and_silent(monkeypatch):
         (csv_reader, "INFERRED", 5),
     ):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(Column, "_draw", lambda self, numbers: np.zeros(numbers.size))
+    monkeypatch.setattr(PrivateColumn, "_draw", lambda self, numbers: np.zeros(numbers.size))
 
 
 @st.composite
@@ -115,7 +115,7 @@ def published(source, form):
 
 def written(source, form):
     kind = source.suffix[1:]
-    columns = [Column("age", AGE, "uniform", untyped=kind == "csv")]
+    columns = [PrivateColumn("age", AGE, "uniform", untyped=kind == "csv")]
     target = io.BytesIO()
     with file.opened(source, kind, ["age"], typed=form != "csv") as opened:
         places = locate(columns, opened.schema.names)

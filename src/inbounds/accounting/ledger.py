@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from inbounds import _check
 from inbounds._column import open_column
 from inbounds._entry import warn_if_weak
-from inbounds._types import Column, Nested, Number, SeriesT
+from inbounds._types import Nested, Number, SeriesLike, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
@@ -172,7 +172,7 @@ class Ledger(LedgerReader):
     def release(
         self,
         mechanism: PricedMechanism,
-        value: Column,
+        value: SeriesLike,
         *,
         dataset: str,
         label: str = ...,

@@ -19,7 +19,8 @@ from inbounds.analysis.calibrate import check_setting
 from inbounds.analysis.limit_reached import reached_by_table, upper_end
 from inbounds.calibration.limit_bound import evidence
 from inbounds.calibration.limit_certificate import LimitCertificate
-from inbounds.calibration.limit_problem import FORMS, Objective, Problem
+from inbounds.calibration.limit_problem import FORMS, Problem
+from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee

@@ -15,7 +15,8 @@ import numpy as np
 
 from inbounds._types import Floats
 from inbounds.calibration.limit_bound import staircase_variance
-from inbounds.calibration.limit_problem import Objective, Problem
+from inbounds.calibration.limit_problem import Problem
+from inbounds.calibration.objective import Objective
 from inbounds.calibration.risk import Risk
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError

@@ -18,7 +18,7 @@ from scipy.linalg import solve_banded
 
 from inbounds._types import Floats
 from inbounds.calibration.column import Mixture, folded, left_half, minimise, plateaus
-from inbounds.calibration.plan import MOST_ROWS, Plan, nearest
+from inbounds.calibration.plan import MOST_ROWS, TablePlan, nearest
 from inbounds.calibration.spacing import Interval
 
 _CLOSED_FORM = 0.5  # the largest epsilon of the closed form
@@ -59,7 +59,7 @@ class _Prior:
         return result
 
 
-def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
+def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with the least average error.
 
     Parameters
@@ -73,7 +73,7 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pla
     """
     if interval.all_are_neighbours and grid is None:
         return _bins(interval, epsilon)
-    best: Plan | None = None
+    best: TablePlan | None = None
     least, finest = math.inf, 1
     for reach, count in _geometries(interval, epsilon, grid):
         ends = _ideal_ends(interval.ratio, reach, count)
@@ -88,7 +88,7 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pla
         mixture, value = _solve(_Prior.of(ends, grid), reach, epsilon, grid)
         if value < least * (1 - 1e-6):
             least = value
-            best = _fitted(interval, Plan("cells", boundaries, reach, mixture), epsilon, grid)
+            best = _fitted(interval, TablePlan("cells", boundaries, reach, mixture), epsilon, grid)
     assert best is not None  # one cell per Δ always fits
     limited = epsilon > 1 and finest < 0.3 * _ENOUGH * math.exp(epsilon / 3)
     return best.marked_limited() if limited else best
@@ -158,7 +158,7 @@ def _ladder(rows: int, epsilon: float) -> Mixture:
     return Mixture(np.abs(row[:, None] - row), weights, np.zeros(rows))
 
 
-def _fitted(interval: Interval, plan: Plan, epsilon: float, grid: Floats | None) -> Plan:
+def _fitted(interval: Interval, plan: TablePlan, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with outputs for the actual cells, which may be fewer at the upper end."""
     levels = plan.mixture.levels[:, : len(plan.boundaries) - 1]
     ends = np.array([interval.position(point) for point in plan.boundaries])
@@ -166,7 +166,7 @@ def _fitted(interval: Interval, plan: Plan, epsilon: float, grid: Floats | None)
     return replace(plan, mixture=Mixture(levels, plan.mixture.weights, outputs))
 
 
-def _bins(interval: Interval, epsilon: float) -> Plan:
+def _bins(interval: Interval, epsilon: float) -> TablePlan:
     """Return randomised response on the best number of bins."""
     count, ends, outputs = _best_bins(epsilon)
     inner = [interval.place(end) for end in ends[1:-1].tolist()]
@@ -176,7 +176,7 @@ def _bins(interval: Interval, epsilon: float) -> Plan:
         boundaries = (interval.lower, interval.upper)
     levels = 1 - np.eye(count, dtype=np.int64)
     weights = np.full(count, 1 / (1 + (count - 1) * math.exp(-epsilon)))
-    plan = Plan("cells", boundaries, count, Mixture(levels, weights, outputs))
+    plan = TablePlan("cells", boundaries, count, Mixture(levels, weights, outputs))
     return plan.marked_limited() if count >= MOST_ROWS // 2 else plan
 
 

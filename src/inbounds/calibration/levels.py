@@ -9,7 +9,6 @@ Proof: docs/proofs/optimal.md.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 
@@ -18,15 +17,14 @@ from inbounds._types import Floats
 from inbounds.calibration.average import average_plan
 from inbounds.calibration.column import Mixture
 from inbounds.calibration.integral import integral_rows
-from inbounds.calibration.plan import MOST_ROWS, Plan, nearest
+from inbounds.calibration.objective import Objective
+from inbounds.calibration.plan import MOST_ROWS, TablePlan, nearest
 from inbounds.calibration.risk import Risk
 from inbounds.calibration.spacing import Interval, distance_bound
 from inbounds.calibration.table import LevelTable, growth_below
 from inbounds.calibration.unbiased import unbiased_plan
 from inbounds.calibration.worst import MOST_KNOTS, worst_plan
-from inbounds.errors import ArgumentError, Hint
-
-Objective = Literal["average", "worst", "unbiased"]
+from inbounds.errors import ArgumentError
 
 _SATURATED = {"average": 30.0, "worst": 15.0, "unbiased": 15.0}  # a larger ε gains nothing visible
 _NEGLIGIBLE = 2.0**-24  # ε between the bounds below which no output says anything
@@ -133,7 +131,7 @@ def _plan(
     epsilon: float,
     objective: Objective,
     grid: Floats | None,
-) -> Plan:
+) -> TablePlan:
     if objective != "unbiased" and epsilon < _NEGLIGIBLE * interval.ratio:
         return _constant(interval)
     most = MOST_KNOTS if objective == "worst" else MOST_ROWS - 2
@@ -142,13 +140,13 @@ def _plan(
             "sensitivity",
             f"at least upper - lower divided by {most}",
             got=f"sensitivity={format_numbers(sensitivity)}",
-            hint=Hint("for a smaller one {} is nearly as good as any.", "ClampedStaircase"),
+            hint="for a smaller one, ClampedStaircase is nearly as good as any mechanism.",
         )
     make = {"average": average_plan, "worst": worst_plan, "unbiased": unbiased_plan}[objective]
     return make(interval, epsilon, grid)
 
 
-def _constant(interval: Interval) -> Plan:
+def _constant(interval: Interval) -> TablePlan:
     """Return the plan whose output is always the middle."""
     mixture = Mixture(np.zeros((1, 1), np.int64), np.ones(1), np.zeros(1))
-    return Plan("cells", (interval.lower, interval.upper), 1, mixture)
+    return TablePlan("cells", (interval.lower, interval.upper), 1, mixture)

@@ -18,11 +18,12 @@ from functools import lru_cache
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.limit_lattice import Dual, Lattice, centred
+from inbounds.calibration.limit_lattice import Dual, ValueLattice, centred
 from inbounds.calibration.limit_margin import proved
-from inbounds.calibration.limit_problem import MOST_STEPS, Objective, Problem, bound
+from inbounds.calibration.limit_problem import MOST_STEPS, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.calibration.limit_search import UnbiasedSearch, WeightedSearch, WorstSearch
+from inbounds.calibration.objective import Objective
 
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
 _EASY = 2400  # places times reach of a lattice on which the search is fast
@@ -171,7 +172,7 @@ def _duals(sizes: Iterable[int], reach: int, epsilon: float, tolerance: float) -
     for size in sizes:
         small = min(size, enough)
         if small not in found:
-            lattice = Lattice.of(small, reach, epsilon)
+            lattice = ValueLattice.of(small, reach, epsilon)
             free = None if small == size else min(own, (small - 1) // 2 - reach // 2)
             found[small] = WeightedSearch(lattice, np.ones(small), tolerance, free).run()
         if (dual := found[small]) is not None:
@@ -205,7 +206,7 @@ def _worst(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
         size = min(math.ceil(length), round(reach * ratio) + 1)
     levels = max(1, math.floor(_LARGEST_LOG_RATIO / together) - 1)
     size = max(2, min(size, levels * reach + 1))
-    lattice = Lattice.of(size, reach, together)
+    lattice = ValueLattice.of(size, reach, together)
     dual = _hardest(lattice, tolerance * 0.3)
     if dual is None:
         return Evidence("prior")
@@ -213,7 +214,7 @@ def _worst(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     return Evidence("prior", group, stride, () if proof is None else (proof,))
 
 
-def _hardest(lattice: Lattice, tolerance: float) -> Dual | None:
+def _hardest(lattice: ValueLattice, tolerance: float) -> Dual | None:
     """Return evidence with weights for which every mechanism has a large average error.
 
     On large lattices the weights come from a coarser one, or are those of a squared cosine, which
@@ -225,7 +226,7 @@ def _hardest(lattice: Lattice, tolerance: float) -> Dual | None:
     ratio = (size - 1) / lattice.reach
     weights = [np.cos(np.pi * lattice.places / (size + 1)) ** 2]
     reach = max(1, math.floor((_COARSE - 1) / ratio))
-    coarse = Lattice.of(min(round(reach * ratio) + 1, _COARSE), reach, lattice.epsilon)
+    coarse = ValueLattice.of(min(round(reach * ratio) + 1, _COARSE), reach, lattice.epsilon)
     if (found := WorstSearch(coarse, 2 * tolerance).run()) is not None:
         weights.append(_refined(found.weights, size))
     searches = (WeightedSearch(lattice, row / row.mean(), tolerance) for row in weights)
@@ -258,9 +259,9 @@ def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     proofs = []
     for count in _sizes(length, reach, epsilon):
         end = float(length) / 2
-        lattice = Lattice(np.concatenate([[-end], centred(count), [end]]), reach + 2, epsilon)
+        lattice = ValueLattice(np.concatenate([[-end], centred(count), [end]]), reach + 2, epsilon)
         if problem.ratio > 1:
-            lattice = Lattice(lattice.places, reach, epsilon)
+            lattice = ValueLattice(lattice.places, reach, epsilon)
         search = UnbiasedSearch(lattice, tolerance * 0.3)
         if (dual := search.run()) is not None:
             last = search.largest_output(dual.weights, dual.slopes)

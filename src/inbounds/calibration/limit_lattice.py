@@ -39,12 +39,12 @@ class Dual:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lattice:
+class ValueLattice:
     """Places around zero, of which those at most `reach` apart are neighbours, and their epsilon.
 
     Examples
     --------
-    >>> Lattice.of(4, 1, 1.0).places.tolist()
+    >>> ValueLattice.of(4, 1, 1.0).places.tolist()
     [-1.5, -0.5, 0.5, 1.5]
     """
 
@@ -53,7 +53,7 @@ class Lattice:
     epsilon: float
 
     @classmethod
-    def of(cls, size: int, reach: int, epsilon: float) -> Lattice:
+    def of(cls, size: int, reach: int, epsilon: float) -> ValueLattice:
         """Return a lattice of equally likely places, 1 apart."""
         return cls(centred(size), reach, epsilon)
 
@@ -78,7 +78,7 @@ class Lattice:
 
 
 def least_ratio(
-    lattice: Lattice, dual: tuple[Floats, Floats, Floats], outputs: Floats, most: float = 0.0
+    lattice: ValueLattice, dual: tuple[Floats, Floats, Floats], outputs: Floats, most: float = 0.0
 ) -> tuple[Floats, Floats]:
     """Return the least Σf(πa² - ρa - ν) / Σfπ at each output a where it is below `most`.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.limit_lattice import Dual, Lattice, least_ratio
+from inbounds.calibration.limit_lattice import Dual, ValueLattice, least_ratio
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.errors import CertificateError
 
@@ -51,7 +51,7 @@ def proved(
         spacing=spacing,
         outputs=math.ceil(last / spacing) + 1,
     )
-    lattice = Lattice.of(size, reach, epsilon * group)
+    lattice = ValueLattice.of(size, reach, epsilon * group)
     if slopes is None:
         slopes = 2 * weights * lattice.places
     margin = _margin(lattice, (weights, slopes, values), proof)
@@ -65,7 +65,9 @@ def proved(
     return None
 
 
-def _margin(lattice: Lattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof) -> float:
+def _margin(
+    lattice: ValueLattice, dual: tuple[Floats, Floats, Floats], proof: LatticeProof
+) -> float:
     """Return the least ratio at the proof's grid of outputs, or zero if it is not negative."""
     sample = np.arange(0.0, proof.outputs + 1, 1 + proof.outputs // 100) * proof.spacing
     lowest = 0.0

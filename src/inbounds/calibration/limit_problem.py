@@ -19,7 +19,6 @@ from flint import arb, ctx
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.numerics import ball
 
-Objective = Literal["average", "worst", "unbiased"]
 Form = Literal["average", "prior", "unbiased", "two_ends", "pairs"]
 
 FORMS: dict[str, tuple[str, ...]] = {

@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 
 from inbounds._types import Floats
 from inbounds.calibration.level_function import least_sum
-from inbounds.calibration.limit_lattice import Dual, Lattice, least_ratio
+from inbounds.calibration.limit_lattice import Dual, ValueLattice, least_ratio
 
 _ROUNDS = 5, 60  # fewest and most
 _WORK = 900  # places times rounds
@@ -36,7 +36,7 @@ _OPTIONS: Any = {
 class Search:
     """Column generation for one lattice; subclasses say what is minimised."""
 
-    def __init__(self, lattice: Lattice, tolerance: float) -> None:
+    def __init__(self, lattice: ValueLattice, tolerance: float) -> None:
         self.lattice, self.tolerance = lattice, tolerance
         self.best: Dual | None = None
         self.optimum = math.inf
@@ -114,7 +114,7 @@ class WeightedSearch(Search):
     """
 
     def __init__(
-        self, lattice: Lattice, weights: Floats, tolerance: float, free: int | None = None
+        self, lattice: ValueLattice, weights: Floats, tolerance: float, free: int | None = None
     ) -> None:
         self.weights = weights
         own = lattice.half if free is None else min(free, lattice.half)
@@ -180,7 +180,7 @@ class WorstSearch(Search):
 class UnbiasedSearch(Search):
     """The least average variance of unbiased outputs; the ends of the interval have no weight."""
 
-    def __init__(self, lattice: Lattice, tolerance: float) -> None:
+    def __init__(self, lattice: ValueLattice, tolerance: float) -> None:
         self.weights = np.ones(lattice.places.size)
         self.weights[[0, -1]] = 0.0
         super().__init__(lattice, tolerance)

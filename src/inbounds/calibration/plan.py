@@ -14,7 +14,7 @@ MOST_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class TablePlan:
     """Cells or knots, and a mixture of columns on them.
 
     Attributes
@@ -33,7 +33,7 @@ class Plan:
     mixture: Mixture
     limited: bool = False
 
-    def marked_limited(self) -> "Plan":
+    def marked_limited(self) -> "TablePlan":
         """Return the plan, marked as coarser than it should be."""
         return replace(self, limited=True)
 

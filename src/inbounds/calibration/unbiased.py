@@ -22,7 +22,7 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
-from inbounds.calibration.plan import Plan, staircase_variance
+from inbounds.calibration.plan import TablePlan, staircase_variance
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
 
@@ -34,7 +34,7 @@ _ADDED = 2  # columns per knot and round
 _CLOSE = 1e-3
 
 
-def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
+def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with the least average variance among unbiased ones.
 
     Parameters
@@ -61,7 +61,7 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Pl
     factor = room / float(np.abs(mixture.outputs).max())
     mixture = Mixture(mixture.levels, mixture.weights, mixture.outputs * factor)
     mixture = mixture if grid is None else _on_grid(mixture, grid)
-    return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _MOST_KNOTS)
+    return TablePlan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _MOST_KNOTS)
 
 
 def _clamped_geometric(

@@ -21,7 +21,7 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
-from inbounds.calibration.plan import Plan, nearest, staircase_variance
+from inbounds.calibration.plan import TablePlan, nearest, staircase_variance
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
 
@@ -67,7 +67,7 @@ class _Points:
         return nearest(np.clip(first / np.maximum(mass, 1e-300), -0.5, 0.5), grid)
 
 
-def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
+def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with the least error at the worst value.
 
     If the solver fails, which happens rarely and for small ε, the plan is the one for the average.
@@ -90,7 +90,7 @@ def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Plan:
         mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
     except CertificateError:
         return average_plan(interval, epsilon, grid)
-    return Plan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _USUAL_ROWS)
+    return TablePlan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _USUAL_ROWS)
 
 
 def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats | None) -> Mixture:

@@ -241,7 +241,7 @@ def _write_private(
     from inbounds.frames.local import arrow_frame, column, file  # noqa: PLC0415 - help must be quick
 
     from_text = forms[0] == "csv"
-    jobs = [column.Column(c.name, c.mechanism, facts["nulls"], from_text) for c in columns]
+    jobs = [column.PrivateColumn(c.name, c.mechanism, facts["nulls"], from_text) for c in columns]
     csv = {"delimiter": delimiter, "quote_empty": not from_text}
     places = column.locate(jobs, source.schema.names)
     schema = arrow_frame.released_schema(source.schema, places)

@@ -14,7 +14,7 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import InputError, UsageError
-from inbounds.cli.rows import Layout, Row, blocks, checked_first
+from inbounds.cli.rows import InputRow, Layout, blocks, checked_first
 from inbounds.cli.source import PIPE, Delimiter, opened
 from inbounds.cli.statement import release_statement
 
@@ -131,7 +131,7 @@ def release(
     typer.echo(release_statement(built.domain, guarantee, count), err=True)
 
 
-def _from_arguments(values: list[str], layout: Layout, source: Path | None) -> Iterator[Row]:
+def _from_arguments(values: list[str], layout: Layout, source: Path | None) -> Iterator[InputRow]:
     """Read values given as arguments; a misspelt option may be among them."""
     for value in values:
         if name := re.match(r"--[a-z][a-z-]*", value):
@@ -163,7 +163,7 @@ def _destination(target: Path | None) -> Iterator[Callable[[str], object]]:
         yield lambda text: file.write(text.encode())
 
 
-def _outputs(mechanism: Mechanism, rows: Iterator[Row]) -> Iterator[list[Any]]:
+def _outputs(mechanism: Mechanism, rows: Iterator[InputRow]) -> Iterator[list[Any]]:
     """Draw outputs block by block, as Python's numbers or as lists of them."""
     import numpy as np  # noqa: PLC0415 - help must be quick
 

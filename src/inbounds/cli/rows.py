@@ -18,7 +18,7 @@ from typing import BinaryIO
 from inbounds.cli.failure import InputError, UsageError
 from inbounds.cli.source import check_columns
 
-Row = list[float | Decimal]
+InputRow = list[float | Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Layout:
         if self.columns and len(self.columns) != self.width:
             raise UsageError(f"--column must be given once per coordinate, {self.width} in all.")
 
-    def read(self, lines: Iterable[str], place: str = "line") -> Iterator[Row]:
+    def read(self, lines: Iterable[str], place: str = "line") -> Iterator[InputRow]:
         """Yield one row of numbers per line.
 
         If rows have several cells, blank lines are allowed at the end of the file. If they have one
@@ -76,7 +76,7 @@ class Layout:
         check_columns(self.columns, names)
         return [names.index(column) for column in self.columns]
 
-    def _numbers(self, cells: list[str], place: str) -> Row:
+    def _numbers(self, cells: list[str], place: str) -> InputRow:
         try:
             row = [_number(cell) for cell in cells if "_" not in cell]
         except (ValueError, ArithmeticError):
@@ -113,7 +113,7 @@ def _records(lines: Iterable[str], place: str, delimiter: str) -> Iterator[tuple
         start = reader.line_num + 1
 
 
-def checked_first(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None]:
+def checked_first(stream: BinaryIO, layout: Layout) -> Generator[InputRow, None, None]:
     r"""Return the rows of a stream; a stream that can be read twice is checked as a whole first.
 
     Examples
@@ -130,7 +130,7 @@ def checked_first(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None
     return _decoded(stream, layout)
 
 
-def _decoded(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None]:
+def _decoded(stream: BinaryIO, layout: Layout) -> Generator[InputRow, None, None]:
     """Read UTF-8, with or without a byte order mark; other bytes become a bad number."""
     text = TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     try:
@@ -139,7 +139,7 @@ def _decoded(stream: BinaryIO, layout: Layout) -> Generator[Row, None, None]:
         text.detach()  # the stream is closed by whoever opened it
 
 
-def blocks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+def blocks(rows: Iterator[InputRow], size: int) -> Iterator[list[InputRow]]:
     """Group rows, so that memory does not grow with their number.
 
     Examples

@@ -17,14 +17,16 @@ with optional():
     import narwhals as nw
     from narwhals import dependencies
 
-Table = nw.DataFrame[Any] | nw.LazyFrame[Any]
+BoundTable = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _LEFT_CODED = ("halffloat", "float", "double", "string_view", "binary_view")
 """Values of dictionaries that stay as they are, to be refused: not all of them equal themselves, or
 they cannot be read."""
 
 
-def bind_columns(frame: Any, used: Collection[tuple[str, str]]) -> tuple[Table, dict[str, str]]:
+def bind_columns(
+    frame: Any, used: Collection[tuple[str, str]]
+) -> tuple[BoundTable, dict[str, str]]:
     """Return the columns of a frame that are used, and the new name of each of them.
 
     Parameters
@@ -50,7 +52,7 @@ def bind_columns(frame: Any, used: Collection[tuple[str, str]]) -> tuple[Table, 
     if not names:
         raise ArgumentError.must("frame", "have at least one column")
     opened = nw.from_native(select(list(places.values()) or [0]))
-    return cast("Table", opened), {name: own_name(i) for i, name in enumerate(places)}
+    return cast("BoundTable", opened), {name: own_name(i) for i, name in enumerate(places)}
 
 
 def own_name(i: int) -> str:

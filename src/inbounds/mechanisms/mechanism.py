@@ -13,14 +13,14 @@ from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
-from inbounds._types import Column, Floats, Nested, Number, Numbers, SeriesT
+from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.domain import Box
 from inbounds.errors import ArgumentTypeError
 from inbounds.mechanisms.distribution import check_level
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
 from inbounds.mechanisms.privacy import ReleasePrivacy
-from inbounds.mechanisms.readings import Readings
+from inbounds.mechanisms.readings import Readable
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Draws
 from inbounds.sensitivity import Sensitivity
@@ -32,7 +32,7 @@ _ELSEWHERE = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Readings, ReleasePrivacy, HasHtml, ABC):
+class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     """Base of the mechanisms, which hide values of a box and whose outputs stay in it.
 
     On an interval every element of an array is a separate release: values of n people at epsilon
@@ -110,7 +110,9 @@ class Mechanism(Readings, ReleasePrivacy, HasHtml, ABC):
         self, values: SeriesT, *, equal_time: bool = ..., entropy: Entropy = ...
     ) -> SeriesT: ...
     @overload
-    def release(self, values: Column, *, equal_time: bool = ..., entropy: Entropy = ...) -> Any: ...
+    def release(
+        self, values: SeriesLike, *, equal_time: bool = ..., entropy: Entropy = ...
+    ) -> Any: ...
     def release(self, values: Any, *, equal_time: bool = True, entropy: Entropy = SYSTEM) -> Any:
         """Return private outputs for `values`.
 

@@ -14,11 +14,12 @@ from flint import arb
 
 from inbounds import _check
 from inbounds._types import Floats, Number
-from inbounds.calibration.levels import Objective, design, reading_of
+from inbounds.calibration.levels import design, reading_of
+from inbounds.calibration.objective import OBJECTIVES, Objective
 from inbounds.calibration.risk import Risk
 from inbounds.calibration.table import TOTAL, LevelTable, TableCertificate
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, Hint, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
 from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.argument import (
     check_interval,
@@ -33,7 +34,6 @@ from inbounds.sampling.grid import Grid
 from inbounds.sampling.table import TableSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
-OBJECTIVES: tuple[Objective, ...] = ("average", "worst", "unbiased")
 _MOST_STEPS = 512  # possible outputs of a box with a step
 
 
@@ -327,7 +327,7 @@ def _designed(domain: Box, change: float, epsilon: float, objective: Objective) 
     points = None
     if grid is not None:
         if grid.intervals >= _MOST_STEPS:
-            hint = Hint("leave the step out, and round outputs: {}.", "np.rint(m.release(x))")
+            hint = "leave the step out and round the outputs, which costs no privacy."
             requirement = f"large enough for at most {_MOST_STEPS} steps in the box"
             raise ArgumentError.must_be("step", requirement, got=f"step={domain.step}", hint=hint)
         points = np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)

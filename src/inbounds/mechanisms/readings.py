@@ -15,7 +15,7 @@ from inbounds.mechanisms.distribution import Distribution
 from inbounds.mechanisms.moments import scalar_or_array
 
 
-class Readings(Distribution):
+class Readable(Distribution):
     """Readings of outputs. They use published outputs only, so they cost no privacy.
 
     Examples
@@ -108,7 +108,7 @@ class Readings(Distribution):
     @property
     def has_unbiased(self) -> bool:
         """Whether `unbiased` works."""
-        return type(self)._unbiased is not Readings._unbiased
+        return type(self)._unbiased is not Readable._unbiased
 
     @property
     def reading_bias(self) -> float:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from inbounds._types import Floats
-from inbounds.calibration.limit_lattice import Lattice, least_ratio
+from inbounds.calibration.limit_lattice import ValueLattice, least_ratio
 from inbounds.calibration.limit_margin import proved
 from inbounds.calibration.limit_search import UnbiasedSearch, WeightedSearch, WorstSearch
 
@@ -28,7 +28,7 @@ def test_the_least_ratio_is_that_of_all_level_functions(
 ) -> None:
     generator = np.random.default_rng(size)
     columns = all_columns(size, reach, epsilon)
-    lattice = Lattice.of(size, reach, epsilon)
+    lattice = ValueLattice.of(size, reach, epsilon)
     weights = generator.uniform(0.1, 1, size)
     dual = weights, 2 * weights * lattice.places, generator.normal(size=size) + 4
     outputs = np.linspace(0, 3, 9)
@@ -48,7 +48,7 @@ def test_uneven_weights_give_the_optimum_over_all_level_functions(
     """Plateaus alone miss it: for weights (1, 0.01, 0.04, 0.01, 1) and the like."""
     weights = np.resize([1.0, 0.01, 0.04], size)
     weights = weights + weights[::-1]
-    lattice = Lattice.of(size, reach, epsilon)
+    lattice = ValueLattice.of(size, reach, epsilon)
     search = WeightedSearch(lattice, weights, 1e-6)
     dual = search.run()
     assert dual is not None
@@ -65,7 +65,7 @@ def test_uneven_weights_give_the_optimum_over_all_level_functions(
 
 
 def test_the_worst_error_is_at_least_any_average() -> None:
-    lattice = Lattice.of(9, 4, 1.0)
+    lattice = ValueLattice.of(9, 4, 1.0)
     worst = WorstSearch(lattice, 1e-3).run()
     average = WeightedSearch(lattice, np.ones(9), 1e-3).run()
     assert worst is not None
@@ -76,7 +76,7 @@ def test_the_worst_error_is_at_least_any_average() -> None:
 
 def test_unbiased_outputs_of_two_values_are_those_of_one_bit() -> None:
     places = np.array([-1.0, -0.5, 0.5, 1.0])
-    search = UnbiasedSearch(Lattice(places, 4, 0.1), 1e-4)
+    search = UnbiasedSearch(ValueLattice(places, 4, 0.1), 1e-4)
     dual = search.run()
     assert dual is not None
     bit = 1 / np.tanh(0.05) ** 2 - 0.25  # outputs ±coth(ε/2), at the places ±1/2
@@ -84,7 +84,7 @@ def test_unbiased_outputs_of_two_values_are_those_of_one_bit() -> None:
 
 
 def test_evidence_with_one_value_in_the_middle_is_no_better() -> None:
-    lattice = Lattice.of(30, 3, 2.0)
+    lattice = ValueLattice.of(30, 3, 2.0)
     free = WeightedSearch(lattice, np.ones(30), 1e-4).run()
     shared = WeightedSearch(lattice, np.ones(30), 1e-4, free=10).run()
     assert free is not None

@@ -11,9 +11,9 @@ from scipy.stats import chi2
 import inbounds as ib
 from inbounds import Box, Optimal
 from inbounds.analysis.error import ErrorSummary
+from inbounds.calibration.objective import OBJECTIVES
 from inbounds.calibration.table import TOTAL
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
-from inbounds.mechanisms.optimal import OBJECTIVES
 
 FALSE_ALARM = 1e-9  # of each test of counts
 MECHANISMS = [

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
-from inbounds.frames.binding import Table
+from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import Moment
@@ -26,12 +26,12 @@ NullPolicy = Literal["error", "skip"]
 
 
 def check_table(
-    table: Table,
+    table: BoundTable,
     numbers: Iterable[str],
     person: str | None,
     nulls: NullPolicy,
     called: Callable[[str], str] = str,
-) -> tuple[int, Table]:
+) -> tuple[int, BoundTable]:
     """Refuse values that cannot be used, and return the number of rows and the rows to use.
 
     Parameters
@@ -78,7 +78,7 @@ def check_table(
 
 
 def sums(
-    table: Table,
+    table: BoundTable,
     moments: Sequence[Moment],
     *,
     by: Sequence[str] = (),
@@ -133,7 +133,7 @@ def _exact_sums(
     return [number for moment in moments for number in moment.read(rows, integers)]
 
 
-def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
+def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
     Which ones are kept depends on that person's rows alone; rows that tie are equal in everything
@@ -163,12 +163,12 @@ def keep_rows(table: Table, order: Sequence[str], rows: int) -> Table:
 
 
 def _select_used(
-    table: Table,
+    table: BoundTable,
     moments: Sequence[Moment],
     by: Sequence[str],
     listed: Mapping[str, Places],
     person: str | None,
-) -> tuple[Table, dict[str, str]]:
+) -> tuple[BoundTable, dict[str, str]]:
     """Select the rows and columns that are used, as plain keys and doubles under new names.
 
     Returns the table, and the new name of each column of numbers.
@@ -188,7 +188,7 @@ def _select_used(
     return table, columns
 
 
-def _collected(table: Table) -> list[dict[str, Any]]:
+def _collected(table: BoundTable) -> list[dict[str, Any]]:
     """Return the rows of a small result."""
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     return eager.rows(named=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from inbounds._extra import optional
-from inbounds.frames.binding import Table
+from inbounds.frames.binding import BoundTable
 
 with optional():
     import narwhals as nw
@@ -20,7 +20,7 @@ with optional():
 _HALF = 2**20  # sums of halves of 20 bits stay below 2**63 for 2**42 rows
 
 
-def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
+def nearest_doubles(table: BoundTable, names: Sequence[str]) -> BoundTable:
     """Round integers of Arrow to doubles, as other engines do; Arrow's own cast fails above 2⁵³.
 
     Examples
@@ -41,7 +41,7 @@ def nearest_doubles(table: Table, names: Sequence[str]) -> Table:
         native = native.assign(**rounded)
     else:
         return table
-    return cast("Table", nw.from_native(native))
+    return cast("BoundTable", nw.from_native(native))
 
 
 def _rounded(values: Any) -> Any:
@@ -68,7 +68,7 @@ class IntegerColumns:
     ([0, 1], [1])
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: BoundTable) -> None:
         self.table = table
         self._weights: list[dict[str, int]] = []  # of the columns that an integer is split into
 

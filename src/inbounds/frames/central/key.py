@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds.frames.binding import Table
+from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.value_type import plain_value
 
 with optional():
@@ -41,7 +41,9 @@ def places(values: Iterable[Any]) -> dict[Any, int]:
     return {value: i for i, value in enumerate(sorted(set(values)), 1)}
 
 
-def with_plain_keys(table: Table, listed: Mapping[str, Places], person: str | None = None) -> Table:
+def with_plain_keys(
+    table: BoundTable, listed: Mapping[str, Places], person: str | None = None
+) -> BoundTable:
     """Replace keys by the places of their values, and ids of people by values compared exactly.
 
     Parameters
@@ -89,7 +91,7 @@ def without_signed_zero(name: str) -> nw.Expr:
     return nw.when(number == 0.0).then(nw.lit(0.0)).otherwise(number).alias(name)
 
 
-def _in_sql(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
+def _in_sql(table: BoundTable, listed: Mapping[str, Places], person: str | None) -> BoundTable:
     """Let the engine compare bytes, which have no collation."""
     native, schema = table.to_native(), table.collect_schema()
     engine = "duckdb" if table.implementation.is_duckdb() else "spark"
@@ -104,11 +106,13 @@ def _in_sql(table: Table, listed: Mapping[str, Places], person: str | None) -> T
             written = in_bytes.format(name)
         columns.append(f"{written} AS {name}")
     if engine == "duckdb":
-        return cast("Table", nw.from_native(native.project(", ".join(columns))))
-    return cast("Table", nw.from_native(native.selectExpr(*columns)))
+        return cast("BoundTable", nw.from_native(native.project(", ".join(columns))))
+    return cast("BoundTable", nw.from_native(native.selectExpr(*columns)))
 
 
-def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
+def _in_arrow_memory(
+    table: BoundTable, listed: Mapping[str, Places], person: str | None
+) -> BoundTable:
     """Let Polars or PyArrow compare strings, which they do by bytes; categories are decoded."""
     written = [
         nw.col(name)
@@ -127,7 +131,7 @@ def _in_arrow_memory(table: Table, listed: Mapping[str, Places], person: str | N
     return table.with_columns(*written) if written else table
 
 
-def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -> Table:
+def _in_pandas(table: BoundTable, listed: Mapping[str, Places], person: str | None) -> BoundTable:
     """Look up values in Python: a column of objects may hold anything, in any encoding."""
     frame = table.to_native().reset_index(drop=True)
     keys = {}
@@ -139,7 +143,7 @@ def _in_pandas(table: Table, listed: Mapping[str, Places], person: str | None) -
     if person is not None:
         codes, _ = _distinct(frame[person])
         keys[person] = codes + 1
-    return cast("Table", nw.from_native(frame.assign(**keys)))
+    return cast("BoundTable", nw.from_native(frame.assign(**keys)))
 
 
 def _distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:

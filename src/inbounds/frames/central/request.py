@@ -11,7 +11,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
-from inbounds.frames.binding import Table, bind_columns
+from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.estimate import NUMBERS
 from inbounds.frames.central.statistic import LABELS, Statistic
@@ -86,7 +86,7 @@ class Opened:
         The user's name of each column.
     """
 
-    table: Table
+    table: BoundTable
     request: Request
     called: Mapping[str, str]
 

@@ -12,7 +12,7 @@ import numpy as np
 from inbounds._entry import called, warn_if_weak
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.binding import Table
+from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.estimate import NUMBERS, Released
@@ -254,7 +254,7 @@ def _mechanism(
     return min(candidates, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
-def _written(table: Table, request: Request, released: Released) -> Any:
+def _written(table: BoundTable, request: Request, released: Released) -> Any:
     """Write estimates in a frame of the user's kind."""
     estimates = [
         ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
@@ -276,7 +276,7 @@ def _written(table: Table, request: Request, released: Released) -> Any:
     )
 
 
-def _frame(table: Table, columns: dict[str, list[Any]]) -> Any:
+def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:
     """Return columns as a frame of the kind that the table is."""
     engine = table.implementation
     if engine.is_pandas() or engine.is_polars():

@@ -16,7 +16,7 @@ import numpy as np
 from inbounds._extra import optional
 from inbounds._kind import type_name
 from inbounds.errors import ArgumentTypeError
-from inbounds.frames.binding import Table
+from inbounds.frames.binding import BoundTable
 
 with optional():
     import narwhals as nw
@@ -61,7 +61,7 @@ def plain_value(value: Any) -> Any:
     return int.__int__(value) if isinstance(value, int) else value
 
 
-def value_type(table: Table, name: str) -> tuple[type | None, str]:
+def value_type(table: BoundTable, name: str) -> tuple[type | None, str]:
     """Return the Python type of a column's values, or None for other types, and its description.
 
     A column of objects without any value has the type of None.
@@ -95,7 +95,7 @@ def _in_pandas(series: Any, dtype: Any) -> tuple[type | None, str]:
     return _TYPES.get(type(dtype)), type_name(dtype)
 
 
-def check_keys(table: Table, name: str, called: str, values: list[Any]) -> None:
+def check_keys(table: BoundTable, name: str, called: str, values: list[Any]) -> None:
     """Refuse a column to group by, or values of a type that it cannot have.
 
     These values would silently match nothing.
@@ -126,7 +126,7 @@ def check_keys(table: Table, name: str, called: str, values: list[Any]) -> None:
         raise ArgumentTypeError.must("groups", requirement)
 
 
-def check_person(table: Table, name: str, called: str | None = None) -> None:
+def check_person(table: BoundTable, name: str, called: str | None = None) -> None:
     """Refuse a column of ids whose values are not compared in the same way by every engine.
 
     Examples
@@ -155,7 +155,7 @@ def _of_objects(values: list[Any]) -> type | None:
     return first if not types and first in {*PEOPLE, NoneType} - {float} else None
 
 
-def _hint(table: Table, fitting: type | None, got: str) -> str:
+def _hint(table: BoundTable, fitting: type | None, got: str) -> str:
     """Say how to turn a column of a common type into one to group by."""
     in_pandas = table.implementation.is_pandas()
     if fitting is float:
@@ -167,7 +167,7 @@ def _hint(table: Table, fitting: type | None, got: str) -> str:
     return f"cast it to strings first{', such as .astype(str)' if in_pandas else ''}."
 
 
-def _is_uuid(table: Table, name: str) -> bool:
+def _is_uuid(table: BoundTable, name: str) -> bool:
     """Whether a column holds UUIDs of DuckDB, which narwhals does not know."""
     native = table.to_native()
     return (

@@ -7,7 +7,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, InBoundsError
-from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.column import PrivateColumn, locate, number_type
 from inbounds.frames.local.layout import Rebuilt, batch_rows
 from inbounds.frames.local.order import permutation
 from inbounds.frames.silence import each_in_our_words
@@ -20,7 +20,7 @@ _WHOLE_DOUBLES = 2**53
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
     """Replace columns of a table or record batch now, or of a reader's batches as they are read.
 
     All rows are built anew, as for files: metadata, the ends of chunks, and anything else in the
@@ -32,7 +32,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> table = pa.table({"age": [17, 41], "town": ["Ulm", "Rom"]})
-    >>> privatize_frame(table, [Column("age", m, "error")]).schema.types
+    >>> privatize_frame(table, [PrivateColumn("age", m, "error")]).schema.types
     [DataType(double), DataType(string)]
     """
     places = locate(columns, frame.schema.names)
@@ -73,7 +73,7 @@ def _read(reader: Any) -> Iterator[Any]:
     )
 
 
-def released_schema(schema: Any, places: dict[int, Column]) -> Any:
+def released_schema(schema: Any, places: dict[int, PrivateColumn]) -> Any:
     """Return the schema of released batches, whose private columns have no metadata at all.
 
     Examples
@@ -88,7 +88,7 @@ def released_schema(schema: Any, places: dict[int, Column]) -> Any:
     return schema
 
 
-def released_batch(batch: Any, places: dict[int, Column], schema: Any) -> Any:
+def released_batch(batch: Any, places: dict[int, PrivateColumn], schema: Any) -> Any:
     """Return a rebuilt batch with columns replaced; `schema` is the schema of the result.
 
     Examples
@@ -116,14 +116,14 @@ def shuffled_batches(batches: Iterable[Any], schema: Any, rows: int | None = Non
     return Rebuilt(schema).reordered(batches, permutation, rows)
 
 
-def release(column: Column, values: Any) -> Any:
+def release(column: PrivateColumn, values: Any) -> Any:
     """Return private outputs for an array or a chunked array, without its dictionary.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
-    >>> release(Column("age", m, "keep"), pa.array([17, None])).null_count
+    >>> release(PrivateColumn("age", m, "keep"), pa.array([17, None])).null_count
     1
     """
     released_type = output_type(column, values.type)
@@ -143,7 +143,7 @@ def release(column: Column, values: Any) -> Any:
     return pa.chunked_array([result]) if is_chunked else result
 
 
-def output_type(column: Column, given: Any) -> Any:
+def output_type(column: PrivateColumn, given: Any) -> Any:
     """Return the type of the outputs for a column of type `given`."""
     plain = given.value_type if pa.types.is_dictionary(given) else given
     if pa.types.is_decimal(plain):

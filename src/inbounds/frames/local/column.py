@@ -25,7 +25,7 @@ _INT64 = np.iinfo(np.int64)
 
 
 @dataclass(eq=False)
-class Column:
+class PrivateColumn:
     """A column to replace, its mechanism, and what to do about its nulls.
 
     Parameters
@@ -44,7 +44,7 @@ class Column:
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
-    >>> column = Column("age", m, "error")
+    >>> column = PrivateColumn("age", m, "error")
     >>> column.keeps(np.dtype("int16")), column.keeps(np.dtype("float32"))
     (True, False)
     >>> outputs = column.release(np.array([17, 41], dtype="int16"))
@@ -192,7 +192,7 @@ def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
     return np.asarray(grid.points(indices[:count]), np.float64)
 
 
-def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Column]:
+def locate(columns: Iterable[PrivateColumn], names: Iterable[Hashable]) -> dict[int, PrivateColumn]:
     """Return the columns by their places among the `names` of a frame's columns.
 
     Examples
@@ -201,7 +201,7 @@ def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Co
     {}
     """
     names = list(names)
-    places: dict[int, Column] = {}
+    places: dict[int, PrivateColumn] = {}
     for column in columns:
         matches = [i for i, name in enumerate(names) if _is_same(name, column.name)]
         if len(matches) != 1:
@@ -221,13 +221,13 @@ def _is_same(label: Hashable, name: Hashable) -> bool:
         return False
 
 
-def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtype[Any]:
+def number_type(column: PrivateColumn, given: object, known: dict[str, str]) -> np.dtype[Any]:
     """Return the numpy type of a column whose type has the name `given` in its engine.
 
     Examples
     --------
     >>> import inbounds as ib
-    >>> column = Column("age", ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), "error")
+    >>> column = PrivateColumn("age", ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), "error")
     >>> number_type(column, "bigint", {"bigint": "int64"})
     dtype('int64')
     """
@@ -236,7 +236,7 @@ def number_type(column: Column, given: object, known: dict[str, str]) -> np.dtyp
     return np.dtype(known[str(given)])
 
 
-def type_refusal(column: Column, given: object) -> ArgumentTypeError:
+def type_refusal(column: PrivateColumn, given: object) -> ArgumentTypeError:
     """Return the error that a column has the type `given`, which cannot be used."""
     return ArgumentTypeError.must(
         f"column {column.name!r}",

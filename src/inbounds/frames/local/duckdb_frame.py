@@ -10,7 +10,7 @@ from typing import Any
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local import arrow_frame
-from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.column import PrivateColumn, locate, number_type
 from inbounds.frames.local.order import random_keys
 
 with optional():
@@ -25,7 +25,7 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
     """Return a relation that replaces columns whenever it is evaluated.
 
     A fresh function for each column is registered on the relation's connection, until the
@@ -39,7 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> relation = duckdb.connect().sql("SELECT 41 AS age, 'Ulm' AS town")
-    >>> privatize_frame(relation, [Column("age", m, "error")]).columns
+    >>> privatize_frame(relation, [PrivateColumn("age", m, "error")]).columns
     ['age', 'town']
     """
     connection = getattr(frame, "_con", None)  # DuckDB has no public name for it
@@ -83,7 +83,7 @@ def _shuffled(frame: Any, place: int, connection: Any) -> Any:
     return frame.order(f"{name}({quoted})")
 
 
-def _refuse_alike(places: dict[int, Column], names: Sequence[str]) -> None:
+def _refuse_alike(places: dict[int, PrivateColumn], names: Sequence[str]) -> None:
     """Refuse a name that differs from another one only in case: DuckDB does not tell them apart."""
     folded = [name.casefold() for name in names]
     for i in places:

@@ -15,7 +15,7 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError, InBoundsError
-from inbounds.frames.local.column import Column, bare_dtype, locate, type_refusal
+from inbounds.frames.local.column import PrivateColumn, bare_dtype, locate, type_refusal
 from inbounds.frames.local.order import category_order, permutation
 from inbounds.frames.silence import in_our_words
 
@@ -27,7 +27,7 @@ _WHOLE = {str, bytes, bool, int, float, complex, Decimal, date, datetime, time, 
 _WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # types of cells
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as usual in pandas.
 
     `attrs`, metadata of dtypes, and the attributes that a subclass lists in `_metadata` are left
@@ -39,7 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> frame = pd.DataFrame({"age": [17, 41]}, index=["a", "b"])
-    >>> privatize_frame(frame, [Column("age", m, "error")]).index.tolist()
+    >>> privatize_frame(frame, [PrivateColumn("age", m, "error")]).index.tolist()
     ['a', 'b']
     """
     places = locate(columns, frame.columns)
@@ -191,14 +191,14 @@ def _bare_index(index: Any) -> Any:
     return _rebuilt(index, index.name)
 
 
-def release(column: Column, series: Any) -> Any:
+def release(column: PrivateColumn, series: Any) -> Any:
     """Return private outputs for a series, in an array of the same family (numpy, masked, Arrow).
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
-    >>> release(Column("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
+    >>> release(PrivateColumn("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
     Int8Dtype()
     """
     given = series.dtype

@@ -8,7 +8,7 @@ from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
-from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.column import PrivateColumn, locate, number_type
 from inbounds.frames.local.layout import rebuilt_column
 from inbounds.frames.local.order import permutation, warn_if_sorted
 
@@ -23,7 +23,7 @@ _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 _SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
     """Replace columns of a data frame now, or of a lazy frame whenever it is collected.
 
     In a lazy plan, this is a function of whole frames. If it were an expression, Polars would call
@@ -35,7 +35,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> lazy = pl.LazyFrame({"age": [17, 41]})
-    >>> dict(privatize_frame(lazy, [Column("age", m, "error")]).collect_schema())
+    >>> dict(privatize_frame(lazy, [PrivateColumn("age", m, "error")]).collect_schema())
     {'age': Float64}
     """
     schema = pl.Schema(frame.collect_schema())
@@ -58,14 +58,14 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     )
 
 
-def release(column: Column, series: pl.Series) -> pl.Series:
+def release(column: PrivateColumn, series: pl.Series) -> pl.Series:
     """Return private outputs for a series; NaN is a value in Polars, not a null, and is refused.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
-    >>> release(Column("age", m, "keep"), pl.Series("age", [17, None])).null_count()
+    >>> release(PrivateColumn("age", m, "keep"), pl.Series("age", [17, None])).null_count()
     1
     """
     dtype = _output_type(column, series.dtype)
@@ -76,7 +76,7 @@ def release(column: Column, series: pl.Series) -> pl.Series:
     return outputs if missing is None or column.nulls != "keep" else outputs.set(missing, None)
 
 
-def _output_type(column: Column, given: Any) -> Any:
+def _output_type(column: PrivateColumn, given: Any) -> Any:
     return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
 
 
@@ -91,7 +91,9 @@ def _last_sorted_by(frame: pl.LazyFrame) -> str | None:
     return match and match[1]
 
 
-def _replaced(frame: pl.DataFrame, places: dict[int, Column], *, shuffle: bool) -> pl.DataFrame:
+def _replaced(
+    frame: pl.DataFrame, places: dict[int, PrivateColumn], *, shuffle: bool
+) -> pl.DataFrame:
     outputs = [release(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(outputs)
     if shuffle:

@@ -11,7 +11,7 @@ from inbounds import _check
 from inbounds._entry import called
 from inbounds.accounting.composition import Composition, compose
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.column import Column, Nulls
+from inbounds.frames.local.column import Nulls, PrivateColumn
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.unit import Unit
 
@@ -177,14 +177,14 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     return compose((column.mechanism for column in columns), unit=Unit("replace", "row"))
 
 
-def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Column]:
+def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[PrivateColumn]:
     if not isinstance(mechanisms, Mapping):
         raise ArgumentTypeError.must(
             "mechanisms", "map names of columns to mechanisms", got=type(mechanisms).__name__
         )
     if not mechanisms:
         raise ArgumentError.must("mechanisms", "name at least one column")
-    return [Column(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
+    return [PrivateColumn(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
 
 
 def _engine(frame: object) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from inbounds._extra import optional
 from inbounds.frames.binding import own_name
 from inbounds.frames.local import arrow_frame
-from inbounds.frames.local.column import Column, locate, number_type
+from inbounds.frames.local.column import PrivateColumn, locate, number_type
 from inbounds.frames.local.order import random_keys
 
 with optional():
@@ -28,7 +28,7 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
     """Return a data frame whose executors replace columns, batch by batch, when it is evaluated.
 
     Nothing passes through the driver. Spark cannot analyse the step, so it moves no filter past it.
@@ -52,7 +52,7 @@ def privatize_frame(frame: Any, columns: Sequence[Column], *, shuffle: bool = Fa
     return frame.mapInArrow(_releaser(places, key), keyed).orderBy(key).drop(key)
 
 
-def _output_field(column: Column, field: StructField) -> StructField:
+def _output_field(column: PrivateColumn, field: StructField) -> StructField:
     kept = column.keeps(number_type(column, field.dataType.simpleString(), _TYPES))
     kind = field.dataType if kept else DoubleType()
     return StructField(field.name, kind, field.nullable)
@@ -71,7 +71,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _releaser(
-    places: dict[int, Column], key: str | None = None
+    places: dict[int, PrivateColumn], key: str | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that executors run; it adds a column `key` of random words, if given."""
 

@@ -7,7 +7,7 @@ from scipy.stats import binom, chisquare
 
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.column import Column, Nulls, draw_uniform, locate, number_type
+from inbounds.frames.local.column import Nulls, PrivateColumn, draw_uniform, locate, number_type
 from inbounds.sampling.entropy import SeededEntropy
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.sampler import SMALL
@@ -16,8 +16,8 @@ FINE = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1000.0)  # 2²² outputs, all a
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 
 
-def column(mechanism: Any = FINE, nulls: Nulls = "error") -> Column:
-    return Column("age", mechanism, nulls)
+def column(mechanism: Any = FINE, nulls: Nulls = "error") -> PrivateColumn:
+    return PrivateColumn("age", mechanism, nulls)
 
 
 # Which mechanisms are accepted
@@ -195,7 +195,7 @@ def test_small_batches_of_a_long_stream_take_the_fast_path(monkeypatch: pytest.M
 
 
 def test_columns_are_found_by_name_in_any_order() -> None:
-    age, pay = column(), Column("pay", FINE, "error")
+    age, pay = column(), PrivateColumn("pay", FINE, "error")
     assert locate([pay, age], ["age", "town", "pay"]) == {2: pay, 0: age}
 
 

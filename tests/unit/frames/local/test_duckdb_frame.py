@@ -5,7 +5,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.column import Column
+from inbounds.frames.local.column import PrivateColumn
 from inbounds.frames.local.duckdb_frame import privatize_frame
 from inbounds.frames.local.privatize import privatize
 
@@ -100,9 +100,9 @@ def test_nothing_is_computed_before_it_is_fetched(
     connection: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
-    release = Column.release
+    release = PrivateColumn.release
     monkeypatch.setattr(
-        Column, "release", lambda self, *given: calls.append(1) or release(self, *given)
+        PrivateColumn, "release", lambda self, *given: calls.append(1) or release(self, *given)
     )
     relation = privatize(connection.sql("SELECT 17 AS age"), {"age": WHOLE}).filter("age >= 0")
     assert relation.columns == ["age"]

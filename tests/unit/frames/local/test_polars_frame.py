@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.local.column import Column
+from inbounds.frames.local.column import PrivateColumn
 from inbounds.frames.local.privatize import privatize
 
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
@@ -105,9 +105,9 @@ def test_nothing_is_computed_before_it_is_collected(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
-    release = Column.release
+    release = PrivateColumn.release
     monkeypatch.setattr(
-        Column, "release", lambda self, *given: calls.append(1) or release(self, *given)
+        PrivateColumn, "release", lambda self, *given: calls.append(1) or release(self, *given)
     )
     lazy = privatize(frame([17, 41]).lazy(), {"age": WHOLE})
     lazy = lazy.filter(pl.col("age") >= 0)
