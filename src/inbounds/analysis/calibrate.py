@@ -45,10 +45,11 @@ def calibrate(
     inside: bool = False,
     people: int | None = None,
 ) -> Mechanism:
-    """Return the mechanism with the lowest error that gives a guarantee.
+    """Return the mechanism with the lowest error that gives a guarantee, among those with noise.
 
-    Every bounded mechanism is calibrated to the guarantee, and the one with the lowest error by
-    `criterion` is returned. `compare` shows them side by side.
+    Every mechanism that adds Gaussian or Laplace noise is calibrated to the guarantee, and the one
+    with the lowest error by `criterion` is returned. `compare` shows them side by side. At pure
+    epsilon on an interval, `Optimal`, `ClampedStaircase` and `Window` can have a lower error.
 
     Parameters
     ----------
@@ -85,7 +86,8 @@ def calibrate(
 
     See Also
     --------
-    compare : The errors of all mechanisms.
+    compare : The errors of all these mechanisms.
+    limit : How low the error of any mechanism can be.
 
     Notes
     -----
