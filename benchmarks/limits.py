@@ -1,0 +1,244 @@
+"""How far every mechanism is from the least error that privacy allows, on [0, 1] at pure epsilon.
+
+Aims: `Optimal` within 1.5 % of the limit's upper end on average and 3 % in the worst case; what is
+read back from many people within 1.1 × the limit and the best rival; half the speed of a numpy
+normal.
+
+Run: python -m benchmarks limits. In the environment, INBOUNDS_BENCH_REPEATS is the number of
+columns whose distribution is recovered (20), and INBOUNDS_BENCH_AUDIT=1 adds audits of 10⁷
+releases.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from rich.table import Table
+
+import inbounds as ib
+from benchmarks import local_rivals, recovered
+from benchmarks.read_error import Errors, read_error
+from benchmarks.recovered import calibrated
+from benchmarks.timing import duration, judged, new_table, one_core, race, run_json
+from inbounds.mechanisms.mechanism import Mechanism
+
+AVERAGE_AIM, WORST_AIM, SPEED_AIM = 0.015, 0.03, 0.5
+ONE_VALUE_SECONDS = 200e-6
+
+_SENSITIVITIES = (1.0, 0.5, 0.25, 0.1, 0.02)
+_EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0)
+_NAMES = (
+    *("Optimal", "Window", "ClampedStaircase", "ClampedLaplace", "ClampedGaussian"),
+    *("BoundedLaplace", "BoundedGaussian"),
+)
+_NEW = ("Window", "Optimal", "ClampedStaircase")
+_MANY = 10**6
+_RELEASES = 10**7
+_RNG = np.random.default_rng(0)
+
+
+def run() -> Iterator[Table]:
+    yield _single_outputs("average")
+    yield _single_outputs("worst")
+    yield _local_rivals()
+    yield _unbiased_readings()
+    yield recovered.distributions()
+    yield recovered.means({epsilon: _limit(1.0, epsilon, "unbiased") for epsilon in (1.0, 3.0)})
+    yield _speed()
+    yield _first_calls()
+    if os.environ.get("INBOUNDS_BENCH_AUDIT"):
+        yield _audits()
+
+
+def _names(*names: str) -> list[str]:
+    return [name for name in names if hasattr(ib, name)]
+
+
+@cache
+def _limit(sensitivity: float, epsilon: float, objective: str) -> tuple[float, float]:
+    bracket = ib.limit(ib.Box(0, 1), sensitivity, epsilon=epsilon, objective=objective)
+    return bracket.lower, bracket.upper
+
+
+def _bracket(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.4g} – {ends[1]:.4g}"
+
+
+# --- one output: tables 1 and 2 ---
+
+
+def _single_outputs(objective: str) -> Table:
+    aim = AVERAGE_AIM if objective == "average" else WORST_AIM
+    which = "averaged over uniform values" if objective == "average" else "at the worst value"
+    table = new_table(
+        f"Squared error of one output on [0, 1], {which}: percent above the limit",
+        "Above the upper end of the limit, or the lowest error of this row if that is lower: of "
+        "the output → of its best reading on average, denoise. Optimal is built for this "
+        f"objective. ✓: at most {aim:.1%} above.",
+        *("Δ/w", "ε", "limit", *_names(*_NAMES)),
+    )
+    for sensitivity in _SENSITIVITIES:
+        for epsilon in _EPSILONS:
+            _add_setting(table, sensitivity, epsilon, objective, aim)
+        table.add_section()
+    return table
+
+
+def _add_setting(
+    table: Table, sensitivity: float, epsilon: float, objective: str, aim: float
+) -> None:
+    names = _names(*_NAMES)
+    made = {name: calibrated(name, sensitivity, epsilon, objective) for name in names}
+    raw = {name: getattr(Errors.of(m), objective) for name, m in made.items()}
+    read = {name: getattr(read_error(m, m.denoise), objective) for name, m in made.items()}
+    lower, upper = _limit(sensitivity, epsilon, objective)
+    upper = max(lower, min(upper, *raw.values(), *read.values()))
+    cells = []
+    for name in names:
+        text = f"{_percent(raw[name], upper)} → {_percent(read[name], upper)}"
+        reached = min(raw[name], read[name]) <= (1 + aim) * upper
+        cells.append(judged(text, reached) if name == "Optimal" else text)
+    table.add_row(f"{sensitivity:g}", f"{epsilon:g}", _bracket((lower, upper)), *cells)
+
+
+def _percent(error: float, limit: float) -> str:
+    above = 100 * (error / limit - 1)
+    return f"{above + 0.0:+.1f}" if abs(above) < 99.95 else f"{above:+.0f}"
+
+
+# --- local privacy: tables 3 and 4 ---
+
+
+def _local_rivals() -> Table:
+    kinds = ("square_wave", "opm", "piecewise", "hybrid", "duchi")
+    counts = (2, 5, 11)
+    table = new_table(
+        "Squared error of one output, sensitivity = width: the library and its rivals",
+        "Averaged over uniform values: of the output → of the posterior mean (of the output, at "
+        "the worst value). All are affine images in the box.",
+        *("ε", "limit", *_names("Optimal", "Window"), "best other of ours"),
+        *(getattr(local_rivals, kind)(1.0).name for kind in kinds),
+        *(f"RR on {count} bins" for count in counts),
+    )
+    others = _names(*_NAMES[2:])
+    for epsilon in _EPSILONS:
+        rivals = [getattr(local_rivals, kind)(epsilon) for kind in kinds]
+        rivals += [local_rivals.equal_bins(epsilon, count) for count in counts]
+        new = [calibrated(name, 1.0, epsilon, "average") for name in _names("Optimal", "Window")]
+        old = [_three(calibrated(name, 1.0, epsilon, "average")) for name in others]
+        best = tuple(min(numbers) for numbers in zip(*old, strict=True))
+        cells = [_shown(numbers) for numbers in (*map(_three, new), best, *map(_three, rivals))]
+        table.add_row(f"{epsilon:g}", _bracket(_limit(1.0, epsilon, "average")), *cells)
+    return table
+
+
+def _three(mechanism: Mechanism) -> tuple[float, ...]:
+    raw = Errors.of(mechanism)
+    return raw.average, read_error(mechanism).average, raw.worst
+
+
+def _shown(numbers: tuple[float, ...]) -> str:
+    return "{:.4f} → {:.4f} ({:.3f})".format(*numbers)
+
+
+def _unbiased_readings() -> Table:
+    kinds = ("piecewise", "hybrid", "duchi", "square_wave")
+    ours = _names("Optimal", "Window", "ClampedLaplace")
+    table = new_table(
+        "Variance of an unbiased reading of one output, sensitivity = width",
+        "Averaged over uniform values / at the worst value. It is n × the squared error of the "
+        "mean of n people. The limit is for the average. Piecewise is Window without its grid. "
+        f"✓: at most {recovered.AIM} × the limit's upper end.",
+        *("ε", "limit", *ours, *(getattr(local_rivals, kind)(1.0).name for kind in kinds)),
+    )
+    for epsilon in _EPSILONS:
+        limit = _limit(1.0, epsilon, "unbiased")
+        cells = []
+        for name in ours:
+            variance = _variance(calibrated(name, 1.0, epsilon, "unbiased"))
+            reached = variance.average <= recovered.AIM * limit[1]
+            cells.append(judged(_pair(variance), reached))
+        rivals = (getattr(local_rivals, kind)(epsilon) for kind in kinds)
+        cells += [_pair(_variance(rival)) for rival in rivals]
+        table.add_row(f"{epsilon:g}", _bracket(limit), *cells)
+    return table
+
+
+def _variance(mechanism: Mechanism) -> Errors:
+    return read_error(mechanism, mechanism.unbiased)
+
+
+def _pair(variance: Errors) -> str:
+    return f"{variance.average:.4g} / {variance.worst:.4g}"
+
+
+# --- speed ---
+
+
+def _speed() -> Table:
+    table = new_table(
+        f"[0, 1], sensitivity = width: release of {_MANY:,} uniform values, and of one",
+        "×: speed, as a multiple of numpy's Generator.standard_normal in the same run, which has "
+        f"one thread. Aims: {SPEED_AIM}, and one value in {duration(ONE_VALUE_SECONDS)}.",
+        *("mechanism", "ε", "numpy", "one core", "×", "all cores", "×", "one value"),
+    )
+    values = _RNG.uniform(size=_MANY)
+    for name in _names(*_NEW, "BoundedGaussian"):
+        for epsilon in (0.1, 1.0, 3.0):
+            release = calibrated(name, 1.0, epsilon, "average").release
+            runners = (lambda: _RNG.standard_normal(_MANY), lambda release=release: release(values))
+            with one_core():
+                plain, alone = race(*runners)
+            beside, together = race(*runners)
+            (single,) = race(lambda release=release: release(0.3), seconds=0.3)
+            table.add_row(
+                *(name, f"{epsilon:g}", str(plain), str(alone), _times(plain.over(alone))),
+                *(str(together), _times(beside.over(together))),
+                judged(str(single), single.seconds <= ONE_VALUE_SECONDS),
+            )
+    return table
+
+
+def _times(speed: float) -> str:
+    return judged(f"{speed:.2f}", speed >= SPEED_AIM)
+
+
+def _first_calls() -> Table:
+    table = new_table(
+        "A fresh process, ε = 1: the first release after the import",
+        "Import: until a mechanism is made. Compiled: functions that numba compiled instead of "
+        "reading its cache; aim: none for one value, nor with a warm cache.",
+        *("mechanism", "values", "numba's cache", "import", "first release", "second", "compiled"),
+    )
+    with TemporaryDirectory() as folder:
+        for name in _names(*_NEW):
+            for count, state in ((_MANY, "empty"), (_MANY, "warm"), (1, "warm")):
+                command = [sys.executable, "-m", "benchmarks.fresh", "first", str(count), name]
+                measured = run_json(command, NUMBA_CACHE_DIR=os.path.join(folder, name))
+                times = [duration(measured[key]) for key in ("imported", "first", "second")]
+                compiled = measured["compiled"]
+                text = judged(str(compiled), not compiled) if state == "warm" else str(compiled)
+                table.add_row(name, f"{count:,}", state, *times, text)
+    return table
+
+
+# --- audits ---
+
+
+def _audits() -> Table:
+    table = new_table(
+        f"Audits of {_RELEASES:,} releases, sensitivity = width",
+        "A lower bound on epsilon from counts of outputs, which holds with a probability of "
+        "99.9 %. ✓: not above the claim.",
+        *("mechanism", "claimed ε", "measured at least", "of the claim"),
+    )
+    for name in _names(*_NEW):
+        for epsilon in (0.1, 1.0, 3.0):
+            audit = ib.audit(calibrated(name, 1.0, epsilon, "average"), releases=_RELEASES)
+            measured = audit.epsilon_lower
+            text = judged(f"{measured:.4f}", measured <= epsilon)
+            table.add_row(name, f"{epsilon:g}", text, f"{measured / epsilon:.1%}")
+    return table

@@ -1,0 +1,160 @@
+"""What is read back from the outputs of many people: their distribution and their mean.
+
+Every mechanism is read with the library's own `deconvolve`, the rivals too.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+import inbounds as ib
+from benchmarks import local_rivals
+from benchmarks.read_error import Outcomes
+from benchmarks.timing import judged, new_table
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.recovery.mean import reader_of
+
+Floats = NDArray[np.float64]
+AIM = 1.1  # times the best rival, or the limit
+PEOPLE = 10**4
+EPSILONS = (1.0, 3.0)
+OURS = ("Window", "Optimal", "ClampedLaplace", "BoundedLaplace", "BoundedGaussian")
+
+_REPEATS = int(os.environ.get("INBOUNDS_BENCH_REPEATS", "20"))
+_MEANS = 10 * _REPEATS  # a mean is read in no time, and a squared error needs many of them
+_RNG = np.random.default_rng(14)
+_PLACES = (np.arange(4000) + 0.5) / 4000  # where distributions are compared
+_BOX = ib.Box(0, 1)
+
+
+def _two_humps(size: int) -> Floats:
+    return np.clip(_RNG.normal(_RNG.choice([5 / 24, 19 / 24], size), 0.05), 0, 1)
+
+
+POPULATIONS: dict[str, Callable[[int], Floats]] = {
+    "uniform": lambda size: _RNG.uniform(size=size),
+    "beta(2, 6)": lambda size: _RNG.beta(2, 6, size),
+    "two humps": _two_humps,
+    "0 or 1 (20 %)": lambda size: (_RNG.uniform(size=size) < 0.2).astype(float),
+}
+
+
+def ours(epsilon: float) -> dict[str, Mechanism]:
+    """The library's mechanisms of local privacy, on [0, 1]."""
+    return {name: calibrated(name, 1.0, epsilon, "unbiased") for name in OURS if hasattr(ib, name)}
+
+
+def calibrated(name: str, sensitivity: float, epsilon: float, objective: str) -> Mechanism:
+    """Calibrate a mechanism of the library on [0, 1], for the objective if it has one."""
+    options = {
+        "Optimal": {"objective": objective},
+        "ClampedGaussian": {"delta": 0.0, "method": "exact"},
+    }
+    make = getattr(ib, name).calibrated
+    mechanism: Mechanism = make(_BOX, sensitivity, epsilon=epsilon, **options.get(name, {}))
+    return mechanism
+
+
+def distributions() -> Table:
+    """Wasserstein distances of recovered distributions to the true values."""
+    kinds = ("square_wave", "opm", "piecewise", "hybrid", "best_bins")
+    rivals = {e: [getattr(local_rivals, kind)(e) for kind in kinds] for e in EPSILONS}
+    table = new_table(
+        f"Distribution recovered by deconvolve from {PEOPLE:,} people, sensitivity = width",
+        f"1000 × the Wasserstein distance to the people's own values, mean of {_REPEATS} columns "
+        f"and its standard error; the width is 1. ✓: at most {AIM} × the best rival. Randomised "
+        "response on bins tells nothing about the inside of a bin; deconvolve then fills it "
+        "evenly, which is right for uniform values only.",
+        *("ε", "values", *(name for name in OURS if hasattr(ib, name))),
+        *(rival.name for rival in rivals[EPSILONS[0]]),
+    )
+    for epsilon in EPSILONS:
+        for name, population in POPULATIONS.items():
+            columns = [population(PEOPLE) for _ in range(_REPEATS)]
+            best = [_Distances.of(m, columns) for m in ours(epsilon).values()]
+            theirs = [_Distances.of(m, columns) for m in rivals[epsilon]]
+            least = min(distances.mean for distances in theirs)
+            cells = [judged(str(d), d.mean <= AIM * least) for d in best]
+            table.add_row(f"{epsilon:g}", name, *cells, *map(str, theirs))
+        table.add_section()
+    return table
+
+
+@dataclass(frozen=True)
+class _Distances:
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, columns: list[Floats]) -> "_Distances":
+        found = [_distance(mechanism, values) for values in columns]
+        return cls(float(np.mean(found)), float(np.std(found) / math.sqrt(len(found))))
+
+    def __str__(self) -> str:
+        return f"{1000 * self.mean:.3g} ± {1000 * self.error:.1g}"
+
+
+def _distance(mechanism: Mechanism, values: Floats) -> float:
+    recovered = ib.deconvolve(mechanism.release(values), mechanism, bootstrap=0)
+    true = np.searchsorted(np.sort(values), _PLACES, side="right") / values.size
+    return float(np.abs(recovered.cdf(_PLACES) - true).mean())
+
+
+def means(limits: dict[float, tuple[float, float]]) -> Table:
+    """The error of the mean, against brackets on the least variance of an unbiased reading."""
+    kinds = ("piecewise", "hybrid", "duchi")
+    names = [name for name in OURS if hasattr(ib, name)]
+    table = new_table(
+        f"Mean of {PEOPLE:,} people, as deconvolve reads it, sensitivity = width",
+        "n × the mean squared error, around the mean of the people's own values: exact → "
+        f"simulated, {_MEANS} times (±{math.sqrt(2 / _MEANS):.0%}). Exact: where the reading is "
+        "unbiased, its average variance. The limit is the least variance of unbiased readings, on "
+        f"average over uniform values. ✓: at most {AIM} × its upper end, for uniform values.",
+        *("ε", "values", "limit", *names, *kinds),
+    )
+    for epsilon in EPSILONS:
+        rivals = [getattr(local_rivals, kind)(epsilon) for kind in kinds]
+        low, high = limits.get(epsilon, (math.nan, math.nan))
+        for name, population in POPULATIONS.items():
+            cells = []
+            for mechanism in [*ours(epsilon).values(), *rivals]:
+                exact, simulated = (
+                    _exact_mean_error(mechanism, population),
+                    _mean_error(mechanism, population),
+                )
+                text = (
+                    f"{exact:.3g} → {simulated:.2g}"
+                    if mechanism.has_unbiased
+                    else f"{simulated:.2g}"
+                )
+                reached = exact <= AIM * high
+                judge = name == "uniform" and mechanism not in rivals and high > 0
+                cells.append(judged(text, reached) if judge else text)
+            bracket = f"{low:.3g} – {high:.3g}" if name == "uniform" else ""
+            table.add_row(f"{epsilon:g}", name, bracket, *cells)
+        table.add_section()
+    return table
+
+
+def _exact_mean_error(mechanism: Mechanism, population: Callable[[int], Floats]) -> float:
+    if not mechanism.has_unbiased:
+        return math.inf
+    outcomes = Outcomes.of(mechanism)
+    squares = outcomes.squares(np.asarray(mechanism.unbiased(outcomes.outputs)))
+    order = np.argsort(outcomes.values)
+    values = population(10**6)
+    return float(np.interp(values, outcomes.values[order], squares[order]).mean())
+
+
+def _mean_error(mechanism: Mechanism, population: Callable[[int], Floats]) -> float:
+    squares = []
+    for _ in range(_MEANS if mechanism.has_unbiased else _REPEATS):
+        values, reader = population(PEOPLE), reader_of(mechanism)
+        reader.add(np.asarray(mechanism.release(values)), None)
+        squares.append((reader.read().mean - values.mean()) ** 2)
+    return PEOPLE * float(np.mean(squares))
