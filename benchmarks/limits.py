@@ -12,7 +12,7 @@ releases.
 import os
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -91,9 +91,12 @@ def _add_setting(
     table: Table, sensitivity: float, epsilon: float, objective: str, aim: float
 ) -> None:
     names = _names(*_NAMES)
-    made = {name: calibrated(name, sensitivity, epsilon, objective) for name in names}
-    raw = {name: getattr(Errors.of(m), objective) for name, m in made.items()}
-    read = {name: getattr(read_error(m, m.denoise), objective) for name, m in made.items()}
+    errors = {
+        name: _errors(name, sensitivity, epsilon, objective if name == "Optimal" else "")
+        for name in names
+    }
+    raw = {name: getattr(output, objective) for name, (output, _) in errors.items()}
+    read = {name: getattr(reading, objective) for name, (_, reading) in errors.items()}
     lower, upper = _limit(sensitivity, epsilon, objective)
     upper = max(lower, min(upper, *raw.values(), *read.values()))
     cells = []
@@ -102,6 +105,12 @@ def _add_setting(
         reached = min(raw[name], read[name]) <= (1 + aim) * upper
         cells.append(judged(text, reached) if name == "Optimal" else text)
     table.add_row(f"{sensitivity:g}", f"{epsilon:g}", _bracket((lower, upper)), *cells)
+
+
+@cache
+def _errors(name: str, sensitivity: float, epsilon: float, objective: str) -> tuple[Errors, Errors]:
+    mechanism = calibrated(name, sensitivity, epsilon, objective)
+    return Errors.of(mechanism), read_error(mechanism, mechanism.denoise)
 
 
 def _percent(error: float, limit: float) -> str:
@@ -151,7 +160,7 @@ def _unbiased_readings() -> Table:
         "Variance of an unbiased reading of one output, sensitivity = width",
         "Averaged over uniform values / at the worst value. It is n × the squared error of the "
         "mean of n people. The limit is for the average. Piecewise is Window without its grid. "
-        f"✓: at most {recovered.AIM} × the limit's upper end.",
+        f"✓: at most {recovered.AIM} × the limit's lower end.",
         *("ε", "limit", *ours, *(getattr(local_rivals, kind)(1.0).name for kind in kinds)),
     )
     for epsilon in _EPSILONS:
@@ -159,7 +168,7 @@ def _unbiased_readings() -> Table:
         cells = []
         for name in ours:
             variance = _variance(calibrated(name, 1.0, epsilon, "unbiased"))
-            reached = variance.average <= recovered.AIM * limit[1]
+            reached = variance.average <= recovered.AIM * limit[0]
             cells.append(judged(_pair(variance), reached))
         rivals = (getattr(local_rivals, kind)(epsilon) for kind in kinds)
         cells += [_pair(_variance(rival)) for rival in rivals]
@@ -189,11 +198,11 @@ def _speed() -> Table:
     for name in _names(*_NEW, "BoundedGaussian"):
         for epsilon in (0.1, 1.0, 3.0):
             release = calibrated(name, 1.0, epsilon, "average").release
-            runners = (lambda: _RNG.standard_normal(_MANY), lambda release=release: release(values))
+            runners = partial(_RNG.standard_normal, _MANY), partial(release, values)
             with one_core():
                 plain, alone = race(*runners)
             beside, together = race(*runners)
-            (single,) = race(lambda release=release: release(0.3), seconds=0.3)
+            (single,) = race(partial(release, 0.3), seconds=0.3)
             table.add_row(
                 *(name, f"{epsilon:g}", str(plain), str(alone), _times(plain.over(alone))),
                 *(str(together), _times(beside.over(together))),

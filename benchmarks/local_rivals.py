@@ -82,14 +82,14 @@ class Numbers:
         place = np.searchsorted(self.outputs, np.asarray(y), side="right")
         place, _ = np.broadcast_arrays(place, z)
         upto = np.broadcast_to(upto, (*place.shape, upto.shape[-1]))
-        return np.take_along_axis(upto, place[..., None], axis=-1)[..., 0]
+        return np.asarray(np.take_along_axis(upto, place[..., None], axis=-1)[..., 0])
 
     def moment(self, power: int, z: Floats) -> Floats:
-        return self.chances(z) @ self.outputs**power
+        return np.asarray(self.chances(z) @ self.outputs**power)
 
     def draw(self, z: Floats) -> Floats:
         upto = np.cumsum(self.chances(z), axis=-1)[..., :-1]
-        return self.outputs[(_RNG.uniform(size=z.shape)[..., None] > upto).sum(axis=-1)]
+        return np.asarray(self.outputs[(_RNG.uniform(size=z.shape)[..., None] > upto).sum(axis=-1)])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -71,7 +71,7 @@ class Outcomes:
         even = slice(self.evenly)
         seen = self.probabilities[even].sum(axis=0)
         total = self.values[even] @ self.probabilities[even]
-        return np.divide(total, seen, out=np.full(seen.shape, 0.5), where=seen > 0)
+        return np.asarray(np.divide(total, seen, out=np.full(seen.shape, 0.5), where=seen > 0))
 
 
 def read_error(mechanism: Mechanism, reading: Callable[[Floats], Floats] | None = None) -> Errors:
