@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+    from inbounds.mechanisms.optimal import Optimal
     from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
@@ -69,6 +70,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "MissingPackageError",
+    "Optimal",
     "PerCoordinate",
     "PrivacyLoss",
     "Regimes",
@@ -114,6 +116,7 @@ _HOMES = {
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
+    "inbounds.mechanisms.optimal": ("Optimal",),
     "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
     "inbounds.frames": (),

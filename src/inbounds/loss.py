@@ -1,6 +1,7 @@
 """What one release may cost, as data: mechanisms write it, accounting reads it.
 
-docs/proofs/unit.md proves what a loss implies for larger changes of the data.
+docs/proofs/unit.md proves what a loss implies for larger changes of the data, and
+docs/proofs/pure.md what pure epsilon and total variation imply.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from inbounds import _check
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.group import group_delta, multiplied
 from inbounds.guarantee import check_delta, check_kind
-from inbounds.profile import LARGEST, pure_mu, pure_rho, response_delta, tabulated
+from inbounds.profile import LARGEST, tabulated
+from inbounds.pure import pure_mu, pure_rho, response_delta
 from inbounds.record import LossRecord
 from inbounds.unit import Unit, check_unit
 
@@ -71,7 +73,7 @@ class PrivacyLoss(LossRecord):
     --------
     >>> loss = PrivacyLoss.pure(0.5)
     >>> loss
-    PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
+    PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.122...)
     >>> PrivacyLoss.from_json(loss.to_json()) == loss
     True
     """
@@ -198,7 +200,7 @@ class PrivacyLoss(LossRecord):
         Examples
         --------
         >>> PrivacyLoss.pure(0.5).about(Unit("replace", "person"))
-        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125..., unit=Unit('replace', 'person'))
+        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.122..., unit=Unit('replace', 'person'))
         """
         unit = check_unit(unit)
         if None not in (unit, self.unit) and unit != self.unit:
@@ -222,7 +224,8 @@ class PrivacyLoss(LossRecord):
         -------
         PrivacyLoss
             With k·epsilon, k·mu, k²·rho, and delta·(1 + e^t + ... + e^((k-1)t)) at k·t for each
-            pair (t, delta) of the profile (docs/proofs/unit.md, item 1).
+            pair (t, delta) of the profile (docs/proofs/unit.md, item 1), or what k·epsilon and the
+            delta at 0 imply if that is less.
 
         Raises
         ------
@@ -247,8 +250,8 @@ class PrivacyLoss(LossRecord):
         return replace(
             self,
             epsilon=epsilon,
-            mu=min(multiplied(count, self.mu), pure_mu(epsilon)),
-            rho=min(multiplied(count**2, self.rho), pure_rho(epsilon)),
+            mu=min(multiplied(count, self.mu), pure_mu(epsilon, points.get(0.0))),
+            rho=min(multiplied(count**2, self.rho), pure_rho(epsilon, points.get(0.0))),
             profile=tuple(points.items()),
             unit=self.unit and replace(self.unit, count=count * self.unit.count),
         )

@@ -43,6 +43,7 @@ def test_the_public_names_are_these() -> None:
         "Ledger",
         "LedgerError",
         "MissingPackageError",
+        "Optimal",
         "PerCoordinate",
         "PrivacyLoss",
         "Regimes",

@@ -1,15 +1,16 @@
 """The bounds on the privacy of several releases together, each as delta at every epsilon.
 
-Proof: docs/proofs/composition.md.
+Proof: docs/proofs/composition.md; of "total variation", docs/proofs/pure.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from inbounds.accounting import pld
+from inbounds.accounting import lattice, pld
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.errors import CertificateError
 from inbounds.loss import PrivacyLoss
@@ -18,7 +19,7 @@ from inbounds.numerics.search import smallest_admissible
 Curve = Callable[[float], float]
 """Delta as a function of epsilon."""
 
-Bound = Literal["basic", "optimal pure", "zCDP", "GDP", "PLD"]
+Bound = Literal["basic", "optimal pure", "total variation", "zCDP", "GDP", "PLD"]
 
 Losses = tuple[tuple[PrivacyLoss, int], ...]
 """Each distinct loss, and the number of releases that have it."""
@@ -41,6 +42,7 @@ def best_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Boun
     if 0 < mu < math.inf:
         curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
     if losses and all(loss.profile for loss, _ in losses):
+        curves |= _total_variation(losses, pure)
         curves["PLD"] = lambda epsilon: pld.delta(losses, epsilon)
         return curves
     return curves | _optimal_pure(losses, pure)
@@ -52,7 +54,7 @@ def all_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Bound
     Examples
     --------
     >>> sorted(all_curves(((PrivacyLoss.pure(0.1), 2),), 0.2, 0.01, math.inf))
-    ['PLD', 'basic', 'optimal pure', 'zCDP']
+    ['PLD', 'basic', 'optimal pure', 'total variation', 'zCDP']
     """
     return best_curves(losses, pure, rho, mu) | _optimal_pure(losses, pure)
 
@@ -62,6 +64,21 @@ def _optimal_pure(losses: Losses, pure: float) -> dict[Bound, Curve]:
         return {}
     known = tuple((PrivacyLoss.pure(loss.epsilon), n) for loss, n in losses if loss.epsilon)
     return {"optimal pure": lambda epsilon: pld.delta(known, epsilon)}
+
+
+def _total_variation(losses: Losses, pure: float) -> dict[Bound, Curve]:
+    """Return the bound by each pure epsilon and total variation, which is the delta at 0."""
+    if not 0 < pure <= _LARGEST:
+        return {}
+    counts: Counter[tuple[float, float]] = Counter()
+    for loss, n in losses:
+        variation = loss.profile[0][1]
+        if loss.epsilon and variation:  # else neighbours cannot be told apart
+            counts[loss.epsilon, variation] += n
+    releases = tuple((*pair, n) for pair, n in counts.items())
+    if not releases:
+        return {"total variation": lambda _: 0.0}
+    return {"total variation": lambda epsilon: lattice.delta(releases, epsilon)}
 
 
 def epsilon_at(curve: Curve, delta: float, start: float) -> float:

@@ -49,11 +49,12 @@ class Composition(Printed):
 
     * basic: ε = Σεᵢ and δ = 0;
     * optimal pure: the best δ(ε) that the εᵢ alone allow (Kairouz, Oh and Viswanath);
+    * total variation: the best δ(ε) that the εᵢ and the total variations δᵢ(0) allow;
     * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(αρ - ε)) with ρ = Σρᵢ, for every α > 1;
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
 
-    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md.
+    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md, docs/proofs/pure.md.
 
     References
     ----------
@@ -152,7 +153,7 @@ class Composition(Printed):
         Returns
         -------
         str
-            "basic", "optimal pure", "zCDP", "GDP" or "PLD".
+            "basic", "optimal pure", "total variation", "zCDP", "GDP" or "PLD".
 
         Raises
         ------
@@ -225,7 +226,8 @@ class Composition(Printed):
         facts = [("releases", f"{sum(n for _, n in self.losses):,}")]
         facts += [(name, f"{number:.6g}") for name, number in totals]
         facts += [] if self.unit is None else [("unit", str(self.unit))]
-        quick = [c for bound, c in self._curves().items() if bound not in ("PLD", "optimal pure")]
+        slow = ("PLD", "optimal pure", "total variation")
+        quick = [curve for bound, curve in self._curves().items() if bound not in slow]
         for delta in _SHOWN:
             epsilons = (epsilon_at(curve, delta, self.pure) for curve in quick)
             epsilon = min(epsilons) if self.pure else 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.loss import PrivacyLoss
-from inbounds.profile import pure_mu
+from inbounds.pure import pure_mu
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

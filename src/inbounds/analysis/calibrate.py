@@ -19,6 +19,7 @@ from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
 from inbounds.mechanisms.clamped_laplace import ClampedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.pure import pure_epsilon
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 Criterion = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass", "mean_rmse"]
@@ -29,6 +30,7 @@ CRITERIA: tuple[Criterion, ...] = (
 
 _MOST_PEOPLE = 10**12  # beyond that, doubles cannot tell the bias from rounding
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
+_CLOSE, _STEPS = 1e-4, 12  # of the search for the scale of Laplace noise that gives a rho
 
 
 @entry("calibrate")
@@ -118,18 +120,18 @@ def calibrations(
     box: Box, sensitivity: Sensitivity, guarantee: Guarantee
 ) -> Iterator[tuple[str, Mechanism]]:
     """Yield every mechanism that can give the guarantee, calibrated, after its name."""
-    rho = guarantee.rho
-    if rho is not None:  # pure epsilon gives min(epsilon²/2, epsilon)
-        epsilon, delta = (math.sqrt(2 * rho) if rho < 2 else rho) * _ROOM, 0.0
-    else:
-        epsilon, delta = guarantee.pair
     yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
-    yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
-    yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
+    rho = guarantee.rho
     if rho is not None:
+        yield "BoundedLaplace", _laplace_for_rho(BoundedLaplace, box, sensitivity, rho)
+        yield "ClampedLaplace", _laplace_for_rho(ClampedLaplace, box, sensitivity, rho)
         sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * rho) / _ROOM
         yield "ClampedGaussian", ClampedGaussian(box, sensitivity, sigma)
-    elif delta > 0 or box.dimension == 1:
+        return
+    epsilon, delta = guarantee.pair
+    yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
+    yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
+    if delta > 0 or box.dimension == 1:
         method: Literal["exact", "analytic"] = "exact" if box.dimension == 1 else "analytic"
         yield (
             "ClampedGaussian",
@@ -137,6 +139,31 @@ def calibrations(
                 box, sensitivity, epsilon=epsilon, delta=delta, method=method
             ),
         )
+
+
+def _laplace_for_rho(
+    kind: type[BoundedLaplace | ClampedLaplace], box: Box, sensitivity: Sensitivity, rho: float
+) -> BoundedLaplace | ClampedLaplace:
+    """Return a mechanism whose rho is at most `rho`, and about that.
+
+    Every mechanism with the first epsilon has that rho. A mechanism whose neighbours differ less
+    than those of randomised response may have a larger epsilon.
+    """
+    epsilon, power = pure_epsilon(rho) * _ROOM, 2.0  # rho grows about like a power of epsilon
+    mechanism = kind.calibrated(box, sensitivity, epsilon=epsilon)
+    for _ in range(_STEPS):
+        room = math.log(rho / mechanism.rho)
+        if room < _CLOSE:
+            break
+        larger = epsilon * math.exp(room / power) * _ROOM
+        candidate = kind.calibrated(box, sensitivity, epsilon=larger)
+        if candidate.rho > rho:
+            power *= 2
+            continue
+        gained = math.log(candidate.rho / mechanism.rho) / math.log(larger / epsilon)
+        power = min(2.0, max(1.0, gained))
+        mechanism, epsilon = candidate, larger
+    return mechanism
 
 
 def rank(error: ErrorSummary, criterion: Criterion) -> tuple[float, float]:

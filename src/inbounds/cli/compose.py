@@ -129,7 +129,7 @@ def read(text: str) -> tuple[Mechanism | PrivacyLoss, int]:
     >>> read("bounds=0:1 sensitivity=1 epsilon=0.5 mechanism=bounded-laplace times=3")
     (BoundedLaplace(Box(0, 1), L2(1), scale=2...), 3)
     >>> read("epsilon=0.5")
-    (PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...), 1)
+    (PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.122...), 1)
     """
     fields: dict[str, str] = {}
     for word in text.split():
@@ -218,6 +218,7 @@ def _table(facts: dict[str, Any]) -> Table:
     origin = {
         "basic": f"pure ε, added up: {facts['pure_epsilon']:.6g}",
         "optimal pure": "the best that pure ε alone allows",
+        "total variation": "the best that pure ε and total variation allow",
         "zCDP": f"ρ, added up: {facts['rho']:.6g}",
         "GDP": f"μ, its squares added up: μ = {facts['mu']:.6g}",
         "PLD": "profiles of δ, convolved",

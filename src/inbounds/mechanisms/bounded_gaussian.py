@@ -223,6 +223,11 @@ class BoundedGaussian(TruncatedMechanism):
         return delta_upper_bound(*self._setting, epsilon)
 
     @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        return self.delta(0.0)
+
+    @property
     def rho(self) -> float:
         """A rho such that the same release is rho-zCDP."""
         return rho_upper_bound(*self._setting)

@@ -25,7 +25,7 @@ from inbounds.mechanisms.truncated import TruncatedMechanism
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
-from inbounds.profile import response_delta
+from inbounds.pure import response_delta
 from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -193,6 +193,11 @@ class BoundedLaplace(TruncatedMechanism):
             width, change, scale = (float(side[0]) for side in sides)
             bound = min(bound, laplace_delta(width, change, scale, epsilon))
         return bound
+
+    @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        return self.delta(0.0)
 
     @property
     def _reach(self) -> Reach:

@@ -22,7 +22,7 @@ from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
-from inbounds.profile import pure_rho
+from inbounds.pure import pure_rho
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 ClampedMethod = Literal["analytic", "classical", "exact"]
@@ -210,6 +210,11 @@ class ClampedGaussian(NoiseMechanism):
         if epsilon >= self.epsilon:
             return 0.0
         return gaussian_delta(self.gdp, epsilon)
+
+    @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        return self.delta(0.0)
 
     @property
     def gdp(self) -> float:

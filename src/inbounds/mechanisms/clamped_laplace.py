@@ -1,6 +1,6 @@
 """The clamped Laplace mechanism: Laplace noise, with outputs moved into the box.
 
-Its epsilon is proved in docs/proofs/clamped.md.
+Its epsilon is proved in docs/proofs/clamped.md, and its total variation in docs/proofs/pure.md.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from inbounds.mechanisms.argument import (
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
-from inbounds.profile import response_delta
+from inbounds.pure import pure_delta
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UP = 1 + 2.0**-50  # covers the rounding of a quotient and a sum
+_SMALLEST = 5e-324  # covers underflow
 
 
 @checked_constructor
@@ -161,8 +162,9 @@ class ClampedLaplace(NoiseMechanism):
         Returns
         -------
         float
-            An upper bound. On an interval it is at most the delta of the Laplace mechanism before
-            clamping, 1 − e^((epsilon − p)/2), where p is the pure epsilon.
+            An upper bound. On an interval it is the delta of the Laplace mechanism before clamping,
+            1 − e^((epsilon − p)/2), where p is the pure epsilon; on several coordinates it is
+            (1 − e^(−p/2)) (e^p − e^epsilon)/(e^p − 1).
 
         Raises
         ------
@@ -170,7 +172,7 @@ class ClampedLaplace(NoiseMechanism):
             If `epsilon` is negative or not finite.
         """
         epsilon = _check.not_negative(epsilon=epsilon)
-        bound = response_delta(self.epsilon, epsilon)
+        bound = pure_delta(self.epsilon, self.total_variation, epsilon)
         if bound and self.domain.dimension == 1:
             bound = min(bound, -math.expm1((epsilon - self.epsilon) / 2) * _UP)
         return bound
@@ -180,6 +182,11 @@ class ClampedLaplace(NoiseMechanism):
         lower, upper = np.asarray(self.domain.lower), np.asarray(self.domain.upper)
         below = np.where(outputs == lower, lower - self.scale, outputs)
         return np.where(outputs == upper, upper + self.scale, below)
+
+    @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between neighbours: 1 − e^(−epsilon/2)."""
+        return -math.expm1(-self.epsilon / 2) * _UP + _SMALLEST
 
     @property
     def epsilon(self) -> float:

@@ -1,4 +1,7 @@
-"""The privacy of one release, derived from its pure epsilon where nothing better is known."""
+"""The privacy of one release, from its pure epsilon and total variation if nothing else is known.
+
+Proof: docs/proofs/pure.md.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,22 @@ from inbounds.guarantee import check_delta
 from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.argument import check_order
 from inbounds.numerics.search import smallest_admissible
-from inbounds.profile import pure_mu, pure_rho, response_delta, tabulated
+from inbounds.profile import tabulated
+from inbounds.pure import pure_delta, pure_mu, pure_renyi, pure_rho, pure_variation
 from inbounds.unit import Unit
 
 
 class ReleasePrivacy(ABC):
     """The privacy of one release: epsilon, delta, rho, mu, Rényi divergences, and all in a loss.
 
+    All of them follow from `epsilon` and `total_variation`, unless a mechanism knows better.
+
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
-    >>> round(m.epsilon, 6), round(m.rho, 6), round(m.renyi(1), 6)
-    (1.0, 0.5, 0.5)
+    >>> round(m.epsilon, 6), round(m.total_variation, 2), round(m.rho, 2), round(m.renyi(1), 2)
+    (1.0, 0.24, 0.24, 0.24)
     """
 
     __slots__ = ()
@@ -31,6 +37,22 @@ class ReleasePrivacy(ABC):
     @abstractmethod
     def epsilon(self) -> float:
         """The pure epsilon that this scale gives, rounded up."""
+
+    @property
+    def total_variation(self) -> float:
+        """An upper bound on the total variation between the outputs of any two neighbours.
+
+        It is the largest |P(Y ∈ S) - P(Y' ∈ S)| over sets S of outputs. Here it is tanh(epsilon/2),
+        which no release with this pure epsilon exceeds.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.ClampedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+        >>> round(m.total_variation, 6), round(1 - math.exp(-1 / 2), 6)
+        (0.393469, 0.393469)
+        """
+        return pure_variation(self.epsilon)
 
     def delta(self, epsilon: float) -> float:
         """Return a delta such that the same release is (`epsilon`, delta)-private.
@@ -44,8 +66,8 @@ class ReleasePrivacy(ABC):
         -------
         float
             An upper bound on max(0, P(Y ∈ S) - e^epsilon · P(Y' ∈ S)) over neighbours and sets S of
-            outputs. Here it is that of randomised response, the worst case for a pure epsilon p:
-            (e^p - e^epsilon)/(1 + e^p), or 0 if `epsilon` is p or more.
+            outputs. Here it is the worst case for a pure epsilon p and a total variation η:
+            η (e^p - e^epsilon)/(e^p - 1), or 0 if `epsilon` is p or more.
 
         Raises
         ------
@@ -60,7 +82,7 @@ class ReleasePrivacy(ABC):
         (0.0, True)
         """
         epsilon = _check.not_negative(epsilon=epsilon)
-        return response_delta(self.epsilon, epsilon)
+        return pure_delta(self.epsilon, self.total_variation, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """Return the smallest epsilon at which the method `delta` gives this `delta` or less.
@@ -103,12 +125,12 @@ class ReleasePrivacy(ABC):
     @property
     def rho(self) -> float:
         """A rho such that the same release is rho-zCDP."""
-        return pure_rho(self.epsilon)
+        return pure_rho(self.epsilon, self.total_variation)
 
     @property
     def gdp(self) -> float:
         """A mu such that the same release is mu-GDP."""
-        return pure_mu(self.epsilon)
+        return pure_mu(self.epsilon, self.total_variation)
 
     def renyi(self, alpha: float) -> float:
         """Return an upper bound on the Rényi divergence of order `alpha`.
@@ -121,14 +143,18 @@ class ReleasePrivacy(ABC):
         Returns
         -------
         float
-            The smaller of epsilon and alpha · rho.
+            The smaller of alpha · rho and the largest divergence at this pure epsilon p and total
+            variation η, which is ln(1 + 2η sinh(αp/2) sinh((α - 1)p/2)/sinh(p/2))/(α - 1) at order
+            α, and pη at order 1.
 
         Raises
         ------
         ArgumentError
             If `alpha` is below 1 or NaN.
         """
-        return min(self.epsilon, check_order(alpha) * self.rho)
+        alpha = check_order(alpha)
+        divergence = pure_renyi(self.epsilon, self.total_variation, alpha)
+        return divergence if math.isinf(alpha) else min(divergence, alpha * self.rho)
 
     def loss(self, unit: Unit | None = None) -> PrivacyLoss:
         """Return the privacy loss of one release, which `compose` and `Ledger` read.
@@ -152,7 +178,7 @@ class ReleasePrivacy(ABC):
         --------
         >>> import inbounds as ib
         >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
-        PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.125...)
+        PrivacyLoss(epsilon=0.5, mu=0.39..., rho=0.062...)
         """
         points = tabulated(self.delta, self.epsilon)
         return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)

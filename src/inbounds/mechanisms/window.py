@@ -166,7 +166,7 @@ class Window(Mechanism):
     def total_variation(self) -> float:
         """An upper bound on the total variation between the outputs of two neighbours."""
         window = self._sampler
-        change = float(self.sensitivity.within(self.domain.widths).along(self.domain.widths)[0])
+        change = self.sensitivity.within(self.domain.widths).total
         moved = change / self._spacing * (window.places - window.length) / (window.places - 1) + 1
         return min(1.0, (1 - window.fraction) * min(1.0, moved / window.length * _UP) * _UP)
 

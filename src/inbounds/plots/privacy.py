@@ -14,7 +14,7 @@ from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.plots.style import LineStyle, blank, look_of, short_number, shown_parameters, tidy
-from inbounds.profile import response_delta
+from inbounds.pure import response_delta
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ _COUNTS = (1, 3, 10, 30, 100, 300, 1000)
 _BOUNDS: dict[Bound, tuple[str, LineStyle, str, str]] = {
     "basic": ("#6b6b6b", ":", "^", "basic: ε adds up"),
     "optimal pure": ("#8c6d00", (0, (3, 1, 1, 1, 1, 1)), "P", "optimal, from pure ε alone"),
+    "total variation": ("#4d7f3a", (0, (5, 1)), "v", "optimal, from pure ε and total variation"),
     "zCDP": ("#c46a00", "--", "s", "zCDP: ρ adds up"),
     "GDP": ("#2e86c1", "-.", "D", "GDP: μ² adds up"),
     "PLD": ("#1f4e79", "-", "o", "PLD: profiles convolved"),
@@ -118,7 +119,7 @@ def composition_figure(
     >>> m = ib.BoundedLaplace(ib.Box(0, 1), 1, scale=10.0)
     >>> figure = composition_figure(m, delta=1e-6, counts=[1, 10])
     >>> len(figure.axes[0].get_lines())
-    5
+    6
     """
     delta = _check.within(0, 1, delta=delta)
     if not counts:

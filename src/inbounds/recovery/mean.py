@@ -28,6 +28,7 @@ _PER_SCALE = 6  # cells that the noise spreads over, at least
 _REACH = 16  # scales from a bound, beyond which no output is corrected
 _MOST_STEPS = 256  # of a box whose steps are cells of their own
 _CAUTION = (1.0, 10.0, 100.0)  # how much more a squared bias counts than a variance
+_NEGLIGIBLE = 1e-6  # of the width: a bias that does not matter
 _ERRORS = 2.0  # standard errors of the interval that a correction is to make short
 
 
@@ -142,7 +143,8 @@ class Reads(Protocol):
 
 def reader_of(mechanism: Mechanism) -> Reads:
     """Return a reader without bias where there is one, or the one with the shortest interval."""
-    if mechanism.has_unbiased and mechanism.reading_bias == 0:
+    width = float(mechanism.domain.widths[0])
+    if mechanism.has_unbiased and mechanism.reading_bias <= _NEGLIGIBLE * width:
         return UnbiasedReader(mechanism)
     return Reader(mechanism)
 
@@ -179,7 +181,8 @@ class UnbiasedReader:
         low, high = self._mechanism.unbiased(np.array(self._bounds))
         corrections, middles = np.zeros(1), np.array([self._middle])
         spread = float(high - low) / 2
-        return Readings(self._moments, middles, corrections, 0.0, spread, self._bounds)
+        bias = self._mechanism.reading_bias
+        return Readings(self._moments, middles, corrections, bias, spread, self._bounds)
 
 
 class Reader:

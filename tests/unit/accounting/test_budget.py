@@ -65,6 +65,17 @@ def test_under_a_delta_composition_admits_what_addition_refuses() -> None:
     assert 0 < (budget.left([(cost, 30)]).epsilon or 0) < 0.2
 
 
+def test_a_bound_that_assumes_planned_losses_does_not_admit_a_charge() -> None:
+    """Composition by total variation would fit; only the sums of epsilon and rho may decide."""
+    budget, mechanism = Budget(epsilon=3.0, delta=1e-6), ib.ClampedLaplace(ib.Box(0, 1), 1, 10.0)
+    together = ib.compose([(mechanism, 40)])
+    assert together.deltas(3.0)["total variation"] <= 1e-6 / 2
+    assert together.deltas(3.0)["zCDP"] > 1e-6
+    assert not budget.admits([(budget.cost_of(mechanism), 40)])
+    admitted = max(n for n in range(1, 41) if budget.admits([(budget.cost_of(mechanism), n)]))
+    assert ib.compose([(mechanism, admitted)]).deltas(3.0)["zCDP"] <= 1e-6
+
+
 def test_under_a_delta_stated_pairs_add_up_exactly() -> None:
     budget = Budget(epsilon=1.0, delta=1e-6)
     pair = Cost.stated(0.1, 1e-7, None, None)

@@ -51,16 +51,51 @@ def test_mixed_mechanisms_cost_no_more_than_any_bound_alone() -> None:
     together = compose(mixed)
     assert len(together) == 36
     bounds = together.epsilons(1e-6)
-    assert set(bounds) == {"basic", "optimal pure", "zCDP", "GDP", "PLD"}
+    assert set(bounds) == {"basic", "optimal pure", "total variation", "zCDP", "GDP", "PLD"}
     assert together.epsilon(1e-6) == min(bounds.values()) == bounds[together.best(1e-6)]
     assert together.best(1e-6) == "PLD"
     assert bounds["PLD"] <= 1.0001 * bounds["optimal pure"] <= 1.001 * bounds["basic"]
 
 
+def test_what_is_known_of_the_total_variation_makes_laplace_noise_cheaper() -> None:
+    m = ib.ClampedLaplace.calibrated(ib.Box([0, 0], [1, 1]), ib.L1(1.0), epsilon=1.0)
+    bounds = compose([(m, 30)]).deltas(16.0)
+    assert bounds["total variation"] < 0.7 * bounds["optimal pure"]
+    assert bounds["total variation"] == pytest.approx(bounds["PLD"], rel=1e-2)
+
+
+def test_pure_releases_have_an_exact_cost_that_is_never_above_the_other_pure_bounds() -> None:
+    for losses in ([(PURE, 40)], [(PURE, 10), (PrivacyLoss.pure(0.25), 8)]):
+        together = compose(losses)
+        for delta in (1e-12, 1e-6, 1e-2):
+            epsilons = together.epsilons(delta)
+            assert epsilons["total variation"] <= min(epsilons["basic"], epsilons["zCDP"])
+            assert epsilons["total variation"] <= epsilons["optimal pure"] * (1 + 1e-9)
+        assert together.deltas(together.pure)["total variation"] < 1e-15
+
+
+def test_a_total_variation_counts_only_if_every_pure_epsilon_is_known() -> None:
+    assert "total variation" not in compose([PURE, APPROXIMATE]).deltas(1.0)
+    assert "total variation" not in compose([PURE, PrivacyLoss.concentrated(0.1)]).deltas(1.0)
+    unknown = PrivacyLoss(0.5, math.inf, PURE.rho, ())
+    assert "total variation" not in compose([PURE, unknown]).deltas(1.0)
+    equal = PrivacyLoss(0.5, math.inf, math.inf, ((0.0, 0.0),))  # nobody can tell neighbours apart
+    assert compose([(equal, 3)]).delta(0.0) == 0
+
+
+def test_a_group_is_at_most_as_many_times_further_apart() -> None:
+    near = PrivacyLoss(1.0, math.inf, math.inf, ((0.0, 0.05), (1.0, 0.0)))
+    for count in (2, 5, 40):
+        group = near.for_group(count)
+        variation = min(count * 0.05, math.tanh(count / 2))
+        assert variation <= group.profile[0][1] <= variation * (1 + 1e-9)
+        assert group.rho <= PrivacyLoss.pure(count * 1.0).rho
+
+
 def test_totals_add_up() -> None:
     together = compose([(PURE, 3), PrivacyLoss.pure(0.25)])
     assert together.pure == pytest.approx(1.75, rel=1e-12)
-    assert together.rho == pytest.approx(3 * PURE.rho + 0.25**2 / 2, rel=1e-11)
+    assert together.rho == pytest.approx(3 * PURE.rho + 0.25 * math.tanh(0.125), rel=1e-11)
     squares = 3 * PURE.mu**2 + PrivacyLoss.pure(0.25).mu ** 2
     assert together.gdp == pytest.approx(math.sqrt(squares), rel=1e-12)
     assert together.pure >= 1.75
@@ -81,7 +116,8 @@ def test_one_release_costs_what_it_says() -> None:
     assert together.pure == 0.5
     assert together.epsilon(0.0) == 0.5
     assert together.delta(0.5) == 0.0
-    assert together.delta(0.25) >= PrivacyLoss.pure(0.5).profile[32][1]
+    exact = math.exp(0.25) * math.expm1(0.25) / (1 + math.exp(0.5))
+    assert exact <= together.delta(0.25) <= exact * (1 + 1e-11)
 
 
 def test_nothing_costs_nothing() -> None:
@@ -176,7 +212,9 @@ def test_equal_losses_are_counted_together() -> None:
 
 
 def test_it_says_what_it_is() -> None:
-    assert repr(compose([(PURE, 2)])) == "Composition(releases=2, pure=1, rho=0.25, gdp=0.882317)"
+    assert (
+        repr(compose([(PURE, 2)])) == "Composition(releases=2, pure=1, rho=0.244919, gdp=0.882317)"
+    )
 
 
 def test_the_table_shows_the_totals_and_quick_bounds_that_hold():

@@ -1,3 +1,4 @@
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_history_says_when_what_and_how_much(ledger: Ledger) -> None:
     assert frame["mechanism"].tolist() == [repr(TENTH), ""]
     assert frame["epsilon"].tolist() == [TENTH.epsilon, 0.25]
     assert frame["cumulative"].tolist() == [TENTH.epsilon, pytest.approx(0.35)]
-    assert frame["rho"].tolist() == pytest.approx([0.005, 0.03125])
+    assert frame["rho"].tolist() == pytest.approx([0.1 * math.tanh(0.05), 0.25 * math.tanh(0.125)])
     when = [datetime.fromisoformat(text) for text in frame["when"]]
     assert before <= when[0] <= when[1] <= datetime.now(UTC)
     assert when[0].utcoffset() == timedelta(0)

@@ -49,7 +49,7 @@ def test_every_bound_is_drawn_as_compose_gives_it():
     figure = composition_figure(GAUSSIAN, delta=1e-6, counts=[1, 10, 100])
     drawn = list(lines(figure).values())
     expected = compose([(GAUSSIAN, 10)]).epsilons(1e-6)
-    order = ("basic", "optimal pure", "zCDP", "GDP", "PLD")
+    order = ("basic", "optimal pure", "total variation", "zCDP", "GDP", "PLD")
     assert [line.get_ydata()[1] for line in drawn] == [expected[bound] for bound in order]
     assert figure.axes[0].get_ylabel() == "ε at δ = 1e-6"
     assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
@@ -57,8 +57,8 @@ def test_every_bound_is_drawn_as_compose_gives_it():
 
 def test_lines_differ_without_colour():
     drawn = lines(composition_figure(LAPLACE, delta=1e-6, counts=[1, 2])).values()
-    assert len({line.get_marker() for line in drawn}) == 5
-    assert len({str(line._dash_pattern) for line in drawn}) == 5
+    assert len({line.get_marker() for line in drawn}) == 6
+    assert len({str(line._dash_pattern) for line in drawn}) == 6
     drawn = lines(profile_figure(GAUSSIAN)).values()
     assert len({(str(line._dash_pattern), line.get_linewidth()) for line in drawn}) == 4
 

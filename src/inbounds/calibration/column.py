@@ -1,0 +1,159 @@
+"""Columns of a table of probabilities: e^(-ε·level), one level per row of the table.
+
+Levels are integers that differ by at most one between rows that are at most `reach` apart, so
+probabilities that are multiples of a column satisfy ε. The columns here are plateaus: level 0 from
+row p to row q, and one level more with every further `reach` rows on both sides.
+
+Proof: docs/proofs/optimal.md, theorem 1.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csc_array
+
+from inbounds._types import Floats
+from inbounds.errors import CertificateError
+
+Levels = NDArray[np.int64]
+
+# 10⁻¹⁰ is the smallest tolerance that the solver accepts, 10⁻⁷ its own choice.
+_METHODS: tuple[tuple[Any, float], ...] = (
+    ("highs-ds", 1e-10),
+    ("highs-ipm", 1e-10),
+    ("highs-ds", 1e-7),
+)
+_DROPPED = 1e-9  # the solver ignores smaller entries of a matrix
+_LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a best table
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Columns with weights and outputs: P(output j | row i) = weight j · e^(-ε·level j i).
+
+    Outputs are positions: distances from the middle of the box in units of its width.
+    """
+
+    levels: Levels  # outputs × rows
+    weights: Floats
+    outputs: Floats
+
+    def positive(self) -> "Mixture":
+        """Return the mixture without the columns that have no weight."""
+        kept = self.weights > 1e-13 * self.weights.max()
+        return Mixture(self.levels[kept], self.weights[kept], self.outputs[kept])
+
+    def mirrored(self) -> "Mixture":
+        """Return the mixture beside its mirror image, equal columns joined."""
+        return Mixture(
+            np.concatenate([self.levels, self.levels[:, ::-1]]),
+            np.concatenate([self.weights, self.weights]),
+            np.concatenate([self.outputs, 0.0 - self.outputs]),  # no negative zeros
+        ).joined()
+
+    def joined(self) -> "Mixture":
+        """Return the mixture with columns of the same levels and output joined to one."""
+        keys = np.column_stack([self.levels, self.outputs.view(np.int64)])
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        weights: Floats = np.bincount(which.reshape(-1), self.weights).astype(np.float64)
+        return Mixture(self.levels[first], weights, self.outputs[first])
+
+    def polished(self, epsilon: float) -> "Mixture":
+        """Return the mixture with weights that sum to one in every row more precisely."""
+        columns = np.exp(-epsilon * self.levels).T
+        change = np.linalg.lstsq(columns, 1 - columns @ self.weights)[0]
+        weights = self.weights + change
+        better = weights.min() > 0 and np.abs(columns @ weights - 1).max() < self.residual(epsilon)
+        return Mixture(self.levels, weights, self.outputs) if better else self
+
+    def residual(self, epsilon: float) -> float:
+        """Return how far from one the sum of a row is at most."""
+        sums = np.exp(-epsilon * self.levels).T @ self.weights
+        return float(np.abs(sums - 1).max())
+
+
+def plateaus(rows: int, reach: int) -> Levels:
+    """Return the levels of every plateau that is not too long, one column of the table each.
+
+    Examples
+    --------
+    >>> plateaus(3, 1).tolist()
+    [[0, 1, 2], [0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0], [2, 1, 0]]
+    """
+    first, last = np.triu_indices(rows)
+    near = last - first < _LONGEST * reach + 2
+    first, last, row = first[near, None], last[near, None], np.arange(rows)
+    levels: Levels = -(-np.maximum(np.maximum(first - row, row - last), 0) // reach)
+    return levels
+
+
+def left_half(levels: Levels) -> Levels:
+    """Return which plateaus lie in the left half or in the middle: one of each mirrored pair."""
+    rows = levels.shape[1]
+    first = (levels == 0).argmax(axis=1)
+    last = rows - 1 - (levels[:, ::-1] == 0).argmax(axis=1)
+    left: Levels = np.flatnonzero(first + last <= rows - 1)
+    return left
+
+
+def folded(matrix: Floats) -> Floats:
+    """Return the upper half of a matrix beside whose columns stand their mirror images."""
+    result: Floats = (matrix + matrix[::-1])[: (len(matrix) + 1) // 2]
+    return result
+
+
+def unfolded(prices: Floats, rows: int) -> Floats:
+    """Return the prices of all rows, given those of a folded matrix."""
+    full = np.zeros(rows)
+    full[: prices.size] += prices
+    full[::-1][: prices.size] += prices
+    return full
+
+
+def minimise(
+    cost: Floats,
+    equal: Floats,
+    to: Floats,
+    below: Floats | None = None,
+    limits: Floats | None = None,
+) -> tuple[Floats, float, Floats, Floats]:
+    """Solve a linear program in nonnegative variables.
+
+    The costs should be near 1, because the solver's tolerances are absolute.
+
+    Returns
+    -------
+    tuple
+        The variables, the least cost, and the dual variables of the rows `equal` and `below`.
+
+    Raises
+    ------
+    CertificateError
+        If the solver finds no solution.
+    """
+    for method, tolerance in _METHODS:
+        solution: Any = linprog(
+            cost,
+            A_eq=_sparse(equal),
+            b_eq=to,
+            A_ub=None if below is None else _sparse(below),
+            b_ub=limits,
+            bounds=(0, None),
+            method=method,
+            options={
+                "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
+            },
+        )
+        if solution.status == 0:
+            unpriced = np.zeros(0) if below is None else solution.ineqlin.marginals
+            return solution.x, float(solution.fun), solution.eqlin.marginals, unpriced
+    raise CertificateError("the linear program of the table has no solution in doubles.")
+
+
+def _sparse(matrix: Floats) -> Any:
+    """Return a matrix without the entries that the solver ignores."""
+    return csc_array(np.where(np.abs(matrix) > _DROPPED, matrix, 0.0))

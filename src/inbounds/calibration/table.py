@@ -1,0 +1,318 @@
+"""A table of integers that is the whole of a mechanism, and the check that it is private.
+
+The value falls into a cell, or is rounded at random to one of the two knots around it. Each cell or
+knot has a row of positive integers that sum to 2¹²⁸, the probabilities of the outputs. Privacy is a
+finite comparison of integers and doubles, so how the table was found need not be trusted.
+
+Proof: docs/proofs/optimal.md, theorems 2 to 4.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from inbounds import _json
+from inbounds._check import format_numbers
+from inbounds.calibration.spacing import distance_bound
+from inbounds.errors import ArgumentError, CertificateError
+
+BITS = 128
+TOTAL = 1 << BITS
+_SCREENED = 61  # bits that remain of a probability where many are compared at once
+_LARGEST_EXPONENT = 100.0  # e^100 exceeds the ratio of any two integers up to 2¹²⁸
+
+
+def growth_below(epsilon: float) -> tuple[int, int]:
+    """Return integers p and q with 1 <= p/q <= e^epsilon, q a power of two.
+
+    Examples
+    --------
+    >>> p, q = growth_below(1.0)
+    >>> 0 <= math.e - p / q < 1e-15
+    True
+    >>> growth_below(1e-40)[0] == growth_below(1e-40)[1]
+    True
+    """
+    with ctx.workprec(512):
+        growth = arb(min(epsilon, _LARGEST_EXPONENT)).exp()
+        numerator = (growth * arb(1 << BITS)).lower().floor().fmpz()
+    return max(int(numerator), 1 << BITS), 1 << BITS
+
+
+@dataclass(frozen=True, repr=False)
+class LevelTable:
+    """Probabilities of finitely many outputs, for values in cells or between knots.
+
+    Parameters
+    ----------
+    kind
+        ``"cells"`` if a value has the row of its cell, ``[boundary i, boundary i + 1)``;
+        ``"knots"`` if it is first rounded at random to one of the knots around it, so that the
+        expected knot is the value.
+    lower, upper
+        The bounds. Values outside are moved to the nearest one first.
+    boundaries
+        The ends of the cells, of which the first and the last are the bounds; or the knots, between
+        the first and the last of which the box lies.
+    reach
+        Rows at most this far apart may be those of neighbours.
+    rows
+        One integer per output, which sum to 2¹²⁸: one row per cell, or per knot.
+    outputs
+        The outputs.
+    numerator, denominator
+        The largest ratio within a column between rows of neighbours.
+
+    Notes
+    -----
+    `check` proves pure ε for a sensitivity. The fields are not checked before.
+
+    Examples
+    --------
+    >>> half = 1 << 127
+    >>> table = LevelTable(
+    ...     "cells", 0.0, 1.0, (0.0, 0.5, 1.0), 1, ((half, half),) * 2, (0.25, 0.75), 1, 1
+    ... )
+    >>> table.check(0.5, 0.1)
+    LevelTable('cells', rows=2, outputs=2, reach=1)
+    """
+
+    kind: Literal["cells", "knots"]
+    lower: float
+    upper: float
+    boundaries: tuple[float, ...]
+    reach: int
+    rows: tuple[tuple[int, ...], ...]
+    outputs: tuple[float, ...]
+    numerator: int
+    denominator: int
+
+    def check(self, sensitivity: float, epsilon: float) -> Self:
+        """Prove that the table satisfies `epsilon` for values at most `sensitivity` apart.
+
+        Neighbours are values whose exact distance is at most a number that rounds to
+        `sensitivity`, each of them exact or rounded to the nearest double.
+
+        Returns
+        -------
+        LevelTable
+            The table itself.
+
+        Raises
+        ------
+        CertificateError
+            If anything is not as it must be; the message says what.
+        """
+        self._check_shape()
+        self._check_spacing(distance_bound(self.lower, self.upper, _positive(sensitivity)))
+        self._check_growth(_positive(epsilon))
+        array = self._array
+        if not (array > 0).all():
+            raise CertificateError("a row has an entry that is not positive.")
+        if not (array.sum(axis=1) == TOTAL).all():
+            raise CertificateError("a row does not sum to 2**128.")
+        size = min(self.reach + 1, len(self.rows))
+        largest, smallest = (_windows(of, array, size) for of in (np.maximum, np.minimum))
+        if not (largest * self.denominator <= smallest * self.numerator).all():
+            raise CertificateError("two rows of neighbours differ by more than the stated ratio.")
+        return self
+
+    def _check_shape(self) -> None:
+        """Refuse fields of wrong types or sizes, and boundaries that do not contain the box."""
+        points = self.boundaries
+        if self.kind not in ("cells", "knots") or not all(map(_is_double, self._doubles)):
+            raise CertificateError("the table has fields that are not valid.")
+        if not self.lower < self.upper or not all(a < b for a, b in pairwise(points)):
+            raise CertificateError("the bounds or the boundaries are not sorted.")
+        ends = points[:1] + points[-1:]
+        cells = self.kind == "cells"
+        inside = ends == (self.lower, self.upper) if cells else _covers(points, self)
+        if not inside:
+            raise CertificateError("the boundaries do not end at the bounds.")
+        if len(self.rows) != len(points) - cells:
+            raise CertificateError("the number of rows does not match the boundaries.")
+        whole = (self.reach, self.numerator, self.denominator)
+        entries = [entry for row in self.rows for entry in row]
+        if not all(type(number) is int for number in (*whole, *entries)) or min(whole) < 1:
+            raise CertificateError("the table has numbers that are not whole or not positive.")
+        if any(len(row) != len(self.outputs) for row in self.rows):
+            raise CertificateError("a row does not have one entry per output.")
+        if not all(self.lower <= output <= self.upper for output in self.outputs):
+            raise CertificateError("an output is out of bounds.")
+
+    def _check_spacing(self, distance: Fraction) -> None:
+        """Refuse boundaries between which neighbours may be further than `reach` rows apart."""
+        points = self.boundaries[1:-1] if self.kind == "cells" else self.boundaries
+        pairs = zip(points, points[self.reach :], strict=False)
+        if any(Fraction(high) - Fraction(low) < distance for low, high in pairs):
+            raise CertificateError("the boundaries are too close for the sensitivity and reach.")
+
+    def _check_growth(self, epsilon: float) -> None:
+        with ctx.workprec(512):
+            growth = arb(min(epsilon, _LARGEST_EXPONENT)).exp()
+            if not arb(self.numerator) <= growth * self.denominator:
+                raise CertificateError(f"the stated ratio is not proved to be below e^{epsilon!r}.")
+
+    @property
+    def _doubles(self) -> tuple[object, ...]:
+        return (self.lower, self.upper, *self.boundaries, *self.outputs)
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        return np.array(self.rows, dtype=object)
+
+    @cached_property
+    def total_variation(self) -> Fraction:
+        """The total variation between the outputs of any two neighbours, at most.
+
+        The exact maximum is below this by less than 2⁻⁶⁰ for each output.
+        """
+        leading = (self._array >> (BITS - _SCREENED)).astype(np.int64)
+        farthest = min(self.reach, len(self.rows) - 1)
+        sums = [
+            int(np.abs(leading[d:] - leading[:-d]).sum(axis=1).max())
+            for d in range(1, farthest + 1)
+        ]
+        unseen = len(self.outputs)  # less than one unit in each difference
+        return Fraction(max(sums) + unseen, 2 << _SCREENED) if sums else Fraction(0)
+
+    def to_json(self) -> str:
+        """Return the table as JSON, integers as hexadecimal text, so that anyone can check it."""
+        fields: dict[str, object] = {
+            "kind": self.kind,
+            "lower": self.lower,
+            "upper": self.upper,
+            "boundaries": self.boundaries,
+            "reach": self.reach,
+            "rows": [[f"{entry:x}" for entry in row] for row in self.rows],
+            "outputs": self.outputs,
+            "numerator": f"{self.numerator:x}",
+            "denominator": f"{self.denominator:x}",
+        }
+        return json.dumps(fields)
+
+    @classmethod
+    def from_json(cls, text: str) -> LevelTable:
+        """Read a table that `to_json` wrote. It proves nothing until `check` is called.
+
+        Raises
+        ------
+        ArgumentError
+            If `text` is not a table.
+        """
+        try:
+            fields: dict[str, Any] = _json.read(text)
+            for name in ("lower", "upper"):
+                fields[name] = float(fields[name])
+            for name in ("boundaries", "outputs"):
+                fields[name] = tuple(map(float, fields[name]))
+            for name in ("numerator", "denominator"):
+                fields[name] = _from_hexadecimal(fields[name])
+            fields["rows"] = tuple(tuple(map(_from_hexadecimal, row)) for row in fields["rows"])
+            return cls(**fields)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise ArgumentError.must_be("text", "a table written by to_json") from None
+
+    def __repr__(self) -> str:
+        size = f"rows={len(self.rows)}, outputs={len(self.outputs)}, reach={self.reach}"
+        return f"LevelTable({self.kind!r}, {size})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableCertificate:
+    """A table and what it claims: `epsilon` for values at most `sensitivity` apart.
+
+    Examples
+    --------
+    >>> half = 1 << 127
+    >>> table = LevelTable("cells", 0.0, 1.0, (0.0, 1.0), 1, ((half, half),), (0.0, 1.0), 1, 1)
+    >>> proof = TableCertificate(table, 1.0, 0.5)
+    >>> TableCertificate.from_json(proof.to_json()).check()
+    TableCertificate(epsilon=0.5, sensitivity=1, rows=1)
+    """
+
+    table: LevelTable
+    sensitivity: float
+    epsilon: float
+
+    @property
+    def rows(self) -> tuple[tuple[int, ...], ...]:
+        """The rows of the table."""
+        return self.table.rows
+
+    @property
+    def precision(self) -> int:
+        """The number of bits of a probability."""
+        return BITS
+
+    def check(self) -> Self:
+        """Prove the claim in integers, and return the certificate; see `LevelTable.check`."""
+        self.table.check(self.sensitivity, self.epsilon)
+        return self
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON, so that anyone can check it."""
+        claim = {"epsilon": self.epsilon, "sensitivity": self.sensitivity}
+        return json.dumps(claim | {"table": json.loads(self.table.to_json())})
+
+    @classmethod
+    def from_json(cls, text: str) -> TableCertificate:
+        """Read a certificate that `to_json` wrote. It proves nothing until `check` is called.
+
+        Raises
+        ------
+        ArgumentError
+            If `text` is not a certificate.
+        """
+        try:
+            fields: dict[str, Any] = _json.read(text)
+            table = LevelTable.from_json(json.dumps(fields.pop("table")))
+            return cls(table, **{name: float(number) for name, number in fields.items()})
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
+
+    def __repr__(self) -> str:
+        numbers = f"epsilon={format_numbers(self.epsilon)}"
+        numbers += f", sensitivity={format_numbers(self.sensitivity)}"
+        return f"TableCertificate({numbers}, rows={len(self.rows)})"
+
+
+def _positive(number: object) -> float:
+    if not isinstance(number, float) or not 0 < number < math.inf:
+        raise CertificateError("the sensitivity and epsilon must be positive numbers.")
+    return number
+
+
+def _is_double(number: object) -> bool:
+    return type(number) is float and math.isfinite(number)
+
+
+def _covers(points: tuple[float, ...], table: LevelTable) -> bool:
+    return len(points) > 1 and points[0] <= table.lower and table.upper <= points[-1]
+
+
+def _windows(of: Callable[..., NDArray[Any]], array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return the largest or smallest entry of each column in every `size` consecutive rows."""
+    span = 1
+    while 2 * span <= size:
+        array = of(array[:-span], array[span:])
+        span *= 2
+    rest = size - span
+    return of(array[:-rest], array[rest:]) if rest else array
+
+
+def _from_hexadecimal(text: object) -> int:
+    if not isinstance(text, str) or len(text) > 100 or text.strip("0123456789abcdef"):
+        raise ValueError("an integer must be hexadecimal digits.")
+    return int(text, 16)

@@ -1,0 +1,94 @@
+"""In which cell a value lies, by exact comparisons with the boundaries alone.
+
+A multiplication in doubles only says which boundary is worth a comparison. Since it is monotone, a
+boundary that falls into another bucket lies on the same side of all values of this bucket.
+
+Proof: docs/proofs/optimal.md, theorem 9.
+"""
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._types import Floats
+from inbounds.sampling.grid import clamp
+
+_MOST_BUCKETS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The boundaries between cells, inside a box.
+
+    Examples
+    --------
+    >>> places = Places(0.0, 1.0, (0.25, 0.5))
+    >>> places.of_doubles(places.clamped(np.array([-3.0, 0.2, 0.25, 0.5, 7.0]))).tolist()
+    [0, 0, 1, 2, 2]
+    """
+
+    lower: float
+    upper: float
+    inner: tuple[float, ...]
+
+    def clamped(self, values: Floats) -> Floats:
+        """Return doubles moved into the box, in a new array."""
+        inside: Floats = np.maximum(values, self.lower)
+        np.minimum(inside, self.upper, out=inside)
+        return inside
+
+    def of_doubles(self, inside: Floats) -> NDArray[np.intp]:
+        """Return the number of boundaries that are not above each of some doubles in the box."""
+        if self._buckets is None:
+            return np.searchsorted(np.array(self.inner), inside, side="right")
+        factor, before, boundary = self._buckets
+        bucket = _bucket(inside, self.lower, factor)
+        cells = before.take(bucket, mode="clip")
+        cells += inside >= boundary.take(bucket, mode="clip")
+        return cells
+
+    def of_integers(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the same for an array of integers of any type, without rounding them."""
+        limits = np.iinfo(values.dtype)
+        ceilings = [math.ceil(boundary) for boundary in self.inner]
+        always = bisect_right(ceilings, limits.min)
+        never = bisect_right(ceilings, limits.max)
+        native = values.astype(values.dtype.newbyteorder("="), copy=False)
+        reached = np.array(ceilings[always:never], native.dtype)
+        return np.searchsorted(reached, native, side="right") + always
+
+    def of_objects(self, values: list[Any]) -> NDArray[np.intp]:
+        """Return the same for integers, fractions and doubles, by exact comparisons."""
+        inside = (clamp(number, self.lower, self.upper) for number in values)
+        return np.array([bisect_right(self.inner, number) for number in inside], np.intp)
+
+    @cached_property
+    def _buckets(self) -> tuple[float, NDArray[np.intp], Floats] | None:
+        """How to find a bucket, the boundaries before each, and the one in it or infinity."""
+        inner, width = np.array(self.inner), self.upper - self.lower
+        count = 2 * (inner.size + 1)
+        while count <= _MOST_BUCKETS:
+            factor = count / width
+            if not math.isfinite(factor * width):
+                return None
+            of_inner = _bucket(inner, self.lower, factor)
+            if (np.diff(of_inner) > 0).all():
+                last = int(_bucket(np.array([self.upper]), self.lower, factor)[0])
+                before = np.searchsorted(of_inner, np.arange(last + 1))
+                boundary = np.full(last + 1, np.inf)
+                boundary[of_inner] = inner
+                return factor, before, boundary
+            count *= 2
+        return None
+
+
+def _bucket(values: Floats, lower: float, factor: float) -> NDArray[np.intp]:
+    """Return a number that does not decrease as the value grows."""
+    offsets = values - lower
+    offsets *= factor
+    return offsets.astype(np.intp)

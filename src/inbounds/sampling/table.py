@@ -1,0 +1,160 @@
+"""Outputs of a level table, drawn exactly: find the row, then draw from its integers.
+
+Every value takes the same steps in the same time: a comparison with boundaries, one random word for
+the output and, between knots, one for the random rounding. Values are exact numbers, as in
+`sampler`: none is rounded before it is compared.
+
+Proof: docs/proofs/optimal.md, theorems 8 and 9.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds._types import Floats
+from inbounds.sampling.alias import AliasTable
+from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.grid import Exact, clamp
+from inbounds.sampling.offset import doubles_hold
+from inbounds.sampling.place import Places
+from inbounds.sampling.uniform import Uniform
+
+_MARGIN = 2.0**-50  # above the error of a quotient in doubles, and of a word cut to 53 bits
+
+
+@dataclass(frozen=True, eq=False)
+class TableSampler:
+    """Draws outputs from rows of integers, one row per cell or per knot.
+
+    Parameters
+    ----------
+    lower, upper
+        The bounds, to which values are moved first.
+    boundaries
+        The ends of the cells, or the knots.
+    rounds_between
+        Whether the boundaries are knots, to one of which a value is rounded at random.
+    rows
+        The integers, which sum to 2¹²⁸ in every row.
+    outputs
+        One output per column.
+    integral
+        Whether outputs are returned as integers, which they must all be.
+
+    Examples
+    --------
+    >>> from inbounds.sampling.entropy import SYSTEM
+    >>> rows = ((1 << 128) - 1, 1), (1, (1 << 128) - 1)
+    >>> sampler = TableSampler(0.0, 1.0, (0.0, 0.5, 1.0), False, rows, (0.25, 0.75))
+    >>> sampler.draw(np.array([0.1, 0.5, 9.0]), SYSTEM).tolist()
+    [0.25, 0.75, 0.75]
+    """
+
+    lower: float
+    upper: float
+    boundaries: tuple[float, ...]
+    rounds_between: bool
+    rows: tuple[tuple[int, ...], ...]
+    outputs: tuple[float, ...]
+    integral: bool = False
+
+    def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
+        """Return an output for each of `values`, which are finite numbers of any type."""
+        flat = values.reshape(-1)
+        outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
+        bounds = np.array([self.lower]), np.array([self.upper])
+        as_doubles = doubles_hold(flat.dtype, *bounds)
+        _ = self._alias, self._places  # built once, before threads start
+
+        def fill(block: slice) -> None:
+            numbers = flat[block].astype(np.float64, copy=False) if as_doubles else flat[block]
+            rows = self._rows(numbers, entropy)
+            outputs[block] = self._alias.draw(rows, entropy.words(rows.size), entropy)
+
+        in_blocks(flat.size, entropy, fill)
+        return outputs.reshape(values.shape)
+
+    @cached_property
+    def _alias(self) -> AliasTable:
+        return AliasTable.of(self.rows, self.outputs)
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.lower, self.upper, self.boundaries[1:-1])
+
+    @cached_property
+    def _knots(self) -> tuple[Floats, Floats]:
+        """The knots, and the distances between them."""
+        knots = np.array(self.boundaries)
+        return knots, np.diff(knots)
+
+    def _rows(self, values: NDArray[Any], entropy: Entropy) -> NDArray[np.intp]:
+        """Return the row of each value, chosen at random between knots."""
+        if values.dtype == np.float64:
+            inside = self._places.clamped(values)
+            cells = self._places.of_doubles(inside)
+            return self._rounded(inside, cells, entropy) if self.rounds_between else cells
+        if values.dtype.kind in "iu" and not self.rounds_between:
+            return self._places.of_integers(values)
+        numbers = values.tolist()
+        cells = self._places.of_objects(numbers)
+        if not self.rounds_between:
+            return cells
+        pairs = zip(numbers, cells.tolist(), strict=True)
+        fractions = np.array([float(self._fraction(number, i)) for number, i in pairs])
+        return self._settled(values, cells, fractions, entropy)
+
+    def _rounded(
+        self, inside: Floats, cells: NDArray[np.intp], entropy: Entropy
+    ) -> NDArray[np.intp]:
+        """Return the knot to which each double in the box is rounded."""
+        knots, gaps = self._knots
+        fractions = inside - knots.take(cells, mode="clip")
+        fractions /= gaps.take(cells, mode="clip")
+        return self._settled(inside, cells, fractions, entropy)
+
+    def _settled(
+        self, values: NDArray[Any], cells: NDArray[np.intp], fractions: Floats, entropy: Entropy
+    ) -> NDArray[np.intp]:
+        """Return the knot below or above each value, given the fractions within 2⁻⁵¹."""
+        words = entropy.words(cells.size)
+        distance = (words >> np.uint64(11)).astype(np.float64)
+        distance *= 2.0**-53
+        distance -= fractions
+        upward = distance < 0
+        np.abs(distance, out=distance)
+        if distance.min(initial=1.0) < _MARGIN:
+            for i in np.flatnonzero(distance < _MARGIN).tolist():
+                number = values[i : i + 1].tolist()[0]
+                fraction = self._fraction(number, int(cells[i]))
+                upward[i] = is_below(Uniform(entropy, int(words[i]), 64), fraction)
+        cells += upward
+        return cells
+
+    def _fraction(self, number: Exact, i: int) -> Fraction:
+        """Return how far between two knots a number lies, exactly."""
+        low, high = (Fraction(knot) for knot in self.boundaries[i : i + 2])
+        return (Fraction(clamp(number, self.lower, self.upper)) - low) / (high - low)
+
+
+def is_below(uniform: Uniform, fraction: Fraction) -> bool:
+    """Return whether a uniform number is below a fraction, drawing bits until that is certain.
+
+    Examples
+    --------
+    >>> from inbounds.sampling.entropy import SYSTEM
+    >>> is_below(Uniform(SYSTEM, 0b101, 3), Fraction(3, 4))  # between 5/8 and 6/8
+    True
+    """
+    while True:
+        scaled = fraction * (1 << uniform.count)
+        if uniform.bits + 1 <= scaled:
+            return True
+        if uniform.bits >= scaled:
+            return False
+        uniform.refine()
