@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.calibrate import calibrate
     from inbounds.analysis.compare import Comparison, compare
+    from inbounds.analysis.limit import Limit, limit
     from inbounds.analysis.regimes import Regimes, regimes
     from inbounds.auditing.audit import Audit, audit
     from inbounds.calibration.certificate import Certificate
+    from inbounds.calibration.limit_certificate import LimitCertificate
     from inbounds.domain import Box
     from inbounds.errors import (
         ArgumentError,
@@ -69,6 +71,8 @@ __all__ = [
     "LInf",
     "Ledger",
     "LedgerError",
+    "Limit",
+    "LimitCertificate",
     "MissingPackageError",
     "Optimal",
     "PerCoordinate",
@@ -83,6 +87,7 @@ __all__ = [
     "compare",
     "compose",
     "deconvolve",
+    "limit",
     "privatize",
     "regimes",
     "summarize",
@@ -94,9 +99,11 @@ _HOMES = {
     "inbounds.auditing.audit": ("Audit", "audit"),
     "inbounds.analysis.calibrate": ("calibrate",),
     "inbounds.analysis.compare": ("Comparison", "compare"),
+    "inbounds.analysis.limit": ("Limit", "limit"),
     "inbounds.analysis.regimes": ("Regimes", "regimes"),
     "inbounds.recovery.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
+    "inbounds.calibration.limit_certificate": ("LimitCertificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (
         "ArgumentError",
