@@ -5,7 +5,7 @@ Every mechanism is read with the library's own `deconvolve`, the rivals too.
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,27 +63,32 @@ def calibrated(name: str, sensitivity: float, epsilon: float, objective: str) ->
 
 def distributions() -> Table:
     """Wasserstein distances of recovered distributions to the true values."""
-    kinds = ("square_wave", "opm", "piecewise", "hybrid", "best_bins")
-    rivals = {e: [getattr(local_rivals, kind)(e) for kind in kinds] for e in EPSILONS}
     table = new_table(
         f"Distribution recovered by deconvolve from {PEOPLE:,} people, sensitivity = width",
         f"1000 × the Wasserstein distance to the people's own values, mean of {_REPEATS} columns "
-        f"and its standard error; the width is 1. ✓: at most {AIM} × the best rival. Randomised "
-        "response on bins tells nothing about the inside of a bin; deconvolve then fills it "
-        "evenly, which is right for uniform values only.",
-        *("ε", "values", *(name for name in OURS if hasattr(ib, name))),
-        *(rival.name for rival in rivals[EPSILONS[0]]),
+        f"and its standard error; the width is 1. ✓: at most {AIM} × the best rival, for the "
+        "mechanisms of the library. Randomised response on bins tells nothing about the inside of "
+        "a bin; deconvolve then fills it evenly, which is right for uniform values only.",
+        *("ε", "mechanism", *POPULATIONS),
     )
+    kinds = ("square_wave", "opm", "piecewise", "hybrid", "best_bins")
+    columns = {name: [make(PEOPLE) for _ in range(_REPEATS)] for name, make in POPULATIONS.items()}
     for epsilon in EPSILONS:
-        for name, population in POPULATIONS.items():
-            columns = [population(PEOPLE) for _ in range(_REPEATS)]
-            best = [_Distances.of(m, columns) for m in ours(epsilon).values()]
-            theirs = [_Distances.of(m, columns) for m in rivals[epsilon]]
-            least = min(distances.mean for distances in theirs)
-            cells = [judged(str(d), d.mean <= AIM * least) for d in best]
-            table.add_row(f"{epsilon:g}", name, *cells, *map(str, theirs))
+        library, rivals = ours(epsilon), [getattr(local_rivals, kind)(epsilon) for kind in kinds]
+        theirs = {rival.name: _distances(rival, columns) for rival in rivals}
+        least = [min(row, key=lambda d: d.mean).mean for row in zip(*theirs.values(), strict=True)]
+        for name, mechanism in library.items():
+            pairs = zip(_distances(mechanism, columns), least, strict=True)
+            cells = [judged(str(d), d.mean <= AIM * best) for d, best in pairs]
+            table.add_row(f"{epsilon:g}", name, *cells)
+        for name, row in theirs.items():
+            table.add_row(f"{epsilon:g}", name, *map(str, row))
         table.add_section()
     return table
+
+
+def _distances(mechanism: Mechanism, columns: dict[str, list[Floats]]) -> list["_Distances"]:
+    return [_Distances.of(mechanism, values) for values in columns.values()]
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class _Distances:
         return cls(float(np.mean(found)), float(np.std(found) / math.sqrt(len(found))))
 
     def __str__(self) -> str:
-        return f"{1000 * self.mean:.3g} ± {1000 * self.error:.1g}"
+        return f"{1000 * self.mean:.3g} ± {1000 * self.error:.2g}"
 
 
 def _distance(mechanism: Mechanism, values: Floats) -> float:
@@ -108,26 +113,32 @@ def _distance(mechanism: Mechanism, values: Floats) -> float:
 
 def means(limits: dict[float, tuple[float, float]]) -> Table:
     """The error of the mean, against brackets on the least variance of an unbiased reading."""
-    kinds = ("piecewise", "hybrid", "duchi")
     table = new_table(
         f"Mean of {PEOPLE:,} people, as deconvolve reads it, sensitivity = width",
         "n × the mean squared error, around the mean of the people's own values: exact, where the "
         f"reading is unbiased → simulated, {_MEANS} times (±{math.sqrt(2 / _MEANS):.0%}), or "
         f"{_REPEATS} times where it is not (±{math.sqrt(2 / _REPEATS):.0%}). The limit is the "
         "least variance of an unbiased reading, on average over uniform values. "
-        f"✓: at most {AIM} × its lower end, for uniform values.",
-        *("ε", "values", "limit", *(name for name in OURS if hasattr(ib, name))),
-        *(getattr(local_rivals, kind)(1.0).name for kind in kinds),
+        f"✓: at most {AIM} × its lower end.",
+        *("ε", "mechanism", *POPULATIONS),
     )
     for epsilon, (low, high) in limits.items():
-        rivals = [getattr(local_rivals, kind)(epsilon) for kind in kinds]
-        for name, population in POPULATIONS.items():
-            aim = AIM * low if name == "uniform" else None
-            cells = [_mean_cell(m, population, aim) for m in ours(epsilon).values()]
-            cells += [_mean_cell(m, population, None) for m in rivals]
-            table.add_row(f"{epsilon:g}", name, f"{low:.4g} – {high:.4g}", *cells)
+        table.add_row(f"{epsilon:g}", "limit", f"{low:.4g} – {high:.4g}")
+        rivals = [getattr(local_rivals, kind)(epsilon) for kind in ("piecewise", "hybrid", "duchi")]
+        for name, mechanism in ours(epsilon).items():
+            aims = [AIM * low, *(None for _ in range(len(POPULATIONS) - 1))]
+            table.add_row(f"{epsilon:g}", name, *_mean_cells(mechanism, aims))
+        for rival in rivals:
+            table.add_row(
+                f"{epsilon:g}", rival.name, *_mean_cells(rival, [None] * len(POPULATIONS))
+            )
         table.add_section()
     return table
+
+
+def _mean_cells(mechanism: Mechanism, aims: Sequence[float | None]) -> list[str]:
+    pairs = zip(POPULATIONS.values(), aims, strict=True)
+    return [_mean_cell(mechanism, population, aim) for population, aim in pairs]
 
 
 def _mean_cell(mechanism: Mechanism, population: Population, aim: float | None) -> str:
