@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+    from inbounds.mechanisms.clamped_staircase import ClampedStaircase
     from inbounds.mechanisms.optimal import Optimal
     from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
@@ -64,6 +65,7 @@ __all__ = [
     "CertificateError",
     "ClampedGaussian",
     "ClampedLaplace",
+    "ClampedStaircase",
     "Comparison",
     "Composition",
     "Deconvolution",
@@ -123,6 +125,7 @@ _HOMES = {
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
+    "inbounds.mechanisms.clamped_staircase": ("ClampedStaircase",),
     "inbounds.mechanisms.optimal": ("Optimal",),
     "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),

@@ -46,6 +46,7 @@ class Box:
     See Also
     --------
     BoundedGaussian, BoundedLaplace, ClampedGaussian, ClampedLaplace : mechanisms on a box.
+    ClampedStaircase : a mechanism on an interval.
 
     Notes
     -----

@@ -42,6 +42,7 @@ MECHANISMS = [
     ib.BoundedLaplace(ib.Box(0, 120, step=1), 120, scale=40.0),
     ib.ClampedGaussian(ib.Box(-8e307, 8e307), 1, sigma=1e307),
     ib.ClampedLaplace(ib.Box(0, 1e-307), 1, scale=3e-308),
+    ib.ClampedStaircase(ib.Box(-8e307, 8e307), 1, epsilon=0.5),
     ib.BoundedGaussian(ib.Box(np.zeros(SIZE), 120), 1, sigma=9.0),
 ]
 SOUND = [

@@ -26,6 +26,7 @@ from inbounds import (
     Box,
     ClampedGaussian,
     ClampedLaplace,
+    ClampedStaircase,
     Ledger,
     PerCoordinate,
 )
@@ -41,6 +42,7 @@ HIDES_ONE = [
     ClampedLaplace.calibrated(BOX, 1, epsilon=1.0),
     ClampedGaussian(BOX, 1, sigma=2.0),
     BoundedGaussian(BOX, 1, sigma=2.0),
+    ClampedStaircase(BOX, 1, epsilon=1.0),
 ]
 READ_AS: dict[str, Callable[[list[int]], Any]] = {
     "int64": lambda values: np.array(values, np.int64),

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inbounds import BoundedGaussian, BoundedLaplace, Box, ClampedGaussian, ClampedLaplace
+from inbounds import (
+    BoundedGaussian,
+    BoundedLaplace,
+    Box,
+    ClampedGaussian,
+    ClampedLaplace,
+    ClampedStaircase,
+)
 
 Floats = NDArray[np.float64]
 Answer = Callable[[Floats], Floats]
@@ -26,6 +33,7 @@ OURS = [
     BoundedLaplace(Box(0, UPPER), UPPER, SCALE),
     ClampedGaussian(Box(0, UPPER), UPPER, SCALE),
     ClampedLaplace(Box(0, UPPER), UPPER, SCALE),
+    ClampedStaircase(Box(0, UPPER), UPPER, 1e-5),
 ]
 
 

@@ -15,7 +15,14 @@ import pytest
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from inbounds import BoundedGaussian, BoundedLaplace, Box, ClampedGaussian, ClampedLaplace
+from inbounds import (
+    BoundedGaussian,
+    BoundedLaplace,
+    Box,
+    ClampedGaussian,
+    ClampedLaplace,
+    ClampedStaircase,
+)
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
@@ -124,6 +131,8 @@ WATCHED: list[tuple[Mechanism, tuple[Any, Any]]] = [
     (ClampedGaussian(Box(0, 1, step=0.01), 1, 0.3), (0.0, 1.0)),
     (ClampedLaplace(Box(0, 1), 1, 0.1), (0.0, 0.5)),
     (ClampedLaplace(Box(0, 120, step=1), 120, 40.0), (0.0, 1e-310)),
+    (ClampedStaircase(Box(0, 1), 1, 1.0), (0.0, 1e-310)),
+    (ClampedStaircase(Box(0, 120, step=1), 120, 1.0), (0.0, 60.0)),
     (BoundedGaussian(Box(FAR, FAR + 2**30), 1, 1e9), (FAR, FAR + 2**29)),
     (ClampedGaussian(Box(0, 2**60), 1, 1e17), (0, 2**61)),
 ]

@@ -46,7 +46,7 @@ def sensitivities() -> None:
 
 @use()
 def mechanisms() -> None:
-    for kind in (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace):
+    for kind in (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace, ib.ClampedStaircase):
         m = kind.calibrated(INTERVAL, 2.5, epsilon=1.0)
         assert 0 <= m.release(41.3) <= 120
         assert m.mse(41.3) > 0

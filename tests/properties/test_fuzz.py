@@ -39,6 +39,8 @@ MECHANISMS = (
     ib.ClampedGaussian(ib.Box([0, 0], [100, 1e7]), 3, sigma=4.0),
     ib.ClampedLaplace(ib.Box(1e-310, 1e-300), 1e-300, scale=1e-301),
     ib.ClampedGaussian(ib.Box(0, 1e-307), 1e-308, sigma=2.3e-308),
+    ib.ClampedStaircase(ib.Box(0, 120, step=1), 120, epsilon=1.0),
+    ib.ClampedStaircase(ib.Box(-8e307, 8e307), 1e150, epsilon=0.5),
 )
 KINDS = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)
 NORMS = (ib.L1, ib.L2, ib.LInf, ib.PerCoordinate)
@@ -136,7 +138,7 @@ def test_a_mechanism_works_or_is_refused(
 
 
 @fuzz(
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from((*KINDS, ib.ClampedStaircase)),
     box=mostly(boxes),
     sensitivity=mostly(sensitivities()),
     epsilon=mostly(small),

@@ -14,6 +14,8 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import check_epsilon
 
+_SHOWN = 3  # coordinates of a box in a message
+
 checked_calibration = entry(
     delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs no delta.",
     rho="only BoundedGaussian.calibrated takes rho; every mechanism has a property rho.",
@@ -30,7 +32,7 @@ checked_constructor = constructed(
 """Decorates a mechanism: clear errors for wrong calls of its constructor."""
 
 
-def check_pure(*, epsilon: object, delta: object) -> float:
+def check_pure(*, epsilon: object, delta: object, noise: str = "Laplace noise") -> float:
     """Return the checked epsilon of a mechanism whose delta must be zero.
 
     Examples
@@ -41,10 +43,10 @@ def check_pure(*, epsilon: object, delta: object) -> float:
     checked = _check.not_negative(delta=delta)
     if checked:
         hint = (
-            "Laplace noise gives pure epsilon, which holds for every delta: leave delta out, or "
+            f"{noise} gives pure epsilon, which holds for every delta: leave delta out, or "
             "use BoundedGaussian or inbounds.calibrate for less noise."
         )
-        raise _check.refusal("0 for Laplace noise", hint, delta=checked)
+        raise _check.refusal(f"0 for {noise}", hint, delta=checked)
     return check_epsilon(epsilon)
 
 
@@ -84,9 +86,9 @@ def check_interval(domain: object, kind: str) -> tuple[float, float]:
     assert isinstance(domain, Box)
     if not domain.is_interval:
         hint = "release each coordinate by itself, with its part of epsilon."
-        raise ArgumentError.must_be(
-            "domain", f"an interval for {kind}", got=f"{domain.dimension} coordinates", hint=hint
-        )
+        many = f"a box of {domain.dimension} coordinates"
+        got = many if domain.dimension > _SHOWN else repr(domain)
+        raise ArgumentError.must_be("domain", f"an interval for {kind}", got=got, hint=hint)
     return float(domain.lower), float(domain.upper)
 
 

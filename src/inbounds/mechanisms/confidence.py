@@ -16,6 +16,7 @@ from inbounds.numerics import ball
 from inbounds.sampling.grid import Grid
 
 if TYPE_CHECKING:
+    from inbounds.mechanisms.clamped_staircase import ClampedStaircase
     from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 
 _HALVINGS = 60
@@ -24,9 +25,14 @@ _WIDER = 1 + 2.0**-20  # covers the rounding of a grid point
 
 
 def confidence_interval(
-    mechanism: NoiseMechanism, outputs: Floats, level: float
+    mechanism: NoiseMechanism | ClampedStaircase,
+    outputs: Floats,
+    level: float,
+    before: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Return the ends of intervals that each hold the true value with probability `level`.
+
+    `before` is how far an output may be from the ideal one before it is rounded to the grid.
 
     Examples
     --------
@@ -36,7 +42,7 @@ def confidence_interval(
     >>> round(low.item(), 3), round(high.item(), 3)
     (0.48, 0.52)
     """
-    box, margin = mechanism.domain, _rounding(mechanism, outputs)
+    box, margin = mechanism.domain, before + _rounding(mechanism, outputs)
 
     def excluded(values: Floats) -> NDArray[np.bool_]:
         distance = np.maximum(np.abs(outputs - values) - margin, 0.0)
@@ -57,7 +63,7 @@ def confidence_interval(
     return ends[0], ends[1]
 
 
-def _rounding(mechanism: NoiseMechanism, outputs: Floats) -> Floats:
+def _rounding(mechanism: NoiseMechanism | ClampedStaircase, outputs: Floats) -> Floats:
     """Return how far an output may be from the ideal one: half a step, or more at the top."""
     box, sampler = mechanism.domain, mechanism.sampler()
     grids = [sampler.grid(j) for j in range(box.dimension)]

@@ -6,7 +6,7 @@ Which mechanisms have an unbiased reading, and why others cannot have one: docs/
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Numbers
@@ -27,6 +27,8 @@ class Readings(Distribution):
     """
 
     __slots__ = ()
+
+    _no_reading: ClassVar[str] = "no function of its outputs has the value as its mean"
 
     @overload
     def denoise(self, output: Number) -> float: ...
@@ -133,7 +135,7 @@ class Readings(Distribution):
 
     def _unbiased(self, outputs: Floats) -> Floats:
         raise InBoundsError(
-            f"{type(self).__name__} has no unbiased reading: no function of its outputs has the "
-            "value as its mean.\nHint: deconvolve estimates the mean of many values; Window and "
-            "ClampedLaplace have an unbiased reading."
+            f"{type(self).__name__} has no unbiased reading: {self._no_reading}.\n"
+            "Hint: deconvolve estimates the mean of many values; Window and ClampedLaplace have an "
+            "unbiased reading."
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from inbounds._types import Floats
 from inbounds.domain import Box
+from inbounds.mechanisms.clamped_staircase import ClampedStaircase
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.recovery.cells import Cells
@@ -40,11 +41,14 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
     box = mechanism.domain
     lower, width, scale = float(box.lower), float(box.widths[0]), float(mechanism.spread[0])
     step = box.steps[0]
-    if isinstance(mechanism, NoiseMechanism):
-        if step is not None and scale < step and width > 2 * _FINEST * step:
+    if isinstance(mechanism, NoiseMechanism | ClampedStaircase):
+        least = _shortest(mechanism)
+        few_are_enough = step is not None and scale < step and least <= _FINEST * step
+        if step is not None and few_are_enough and width > 2 * _FINEST * step:
             few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly leaves its step
             return mean_rmse(_on(mechanism, few), people)
-        reach = _EDGES * scale if step is None else math.ceil(_EDGES * scale / step) * step
+        reach = max(_EDGES * scale, least)
+        reach = reach if step is None else math.ceil(reach / step) * step
         if reach < width / 2 and (step is None or scale >= step):
             edges = _on(mechanism, Box(lower, lower + reach, step=step))
             middle = float(mechanism.variance(lower + width / 2)) / people
@@ -84,6 +88,13 @@ def _steps(box: Box) -> Floats:
     return lower + step * chosen
 
 
-def _on(mechanism: NoiseMechanism, box: Box) -> NoiseMechanism:
+def _shortest(mechanism: NoiseMechanism | ClampedStaircase) -> float:
+    """Return the width of the smallest box on which the noise is the same."""
+    if isinstance(mechanism, NoiseMechanism):
+        return 0.0
+    return 2 * mechanism.sensitivity.within(mechanism.domain.widths).diameter
+
+
+def _on(mechanism: NoiseMechanism | ClampedStaircase, box: Box) -> Mechanism:
     """Return the same noise on another box."""
-    return type(mechanism)(box, mechanism.sensitivity, mechanism.scale)  # type: ignore[call-arg]
+    return type(mechanism)(box, mechanism.sensitivity, *mechanism.parameters.values())

@@ -19,6 +19,7 @@ MECHANISMS = [
     )
     for scale in (0.003, 0.1, 0.7, 5.0, 400.0)
 ]
+MECHANISMS += [ib.ClampedStaircase(BOX, 0.5, epsilon) for epsilon in (0.01, 1.0)]
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
@@ -45,3 +46,12 @@ def test_several_coordinates_average_their_squared_errors() -> None:
         squares = [getattr(error, name) ** 2 for error in alone]
         assert getattr(found, name) == pytest.approx(math.sqrt(sum(squares) / 2), rel=1e-12)
     assert found.worst_bias == pytest.approx(max(error.worst_bias for error in alone))
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 8.0, 20.0])
+def test_the_average_is_close_even_where_the_error_has_kinks(epsilon: float) -> None:
+    """That of a staircase has one at every step from a bound."""
+    mechanism = ib.ClampedStaircase(BOX, 0.5, epsilon)
+    mse = mechanism.mse(np.linspace(-1, 3, 400_001)[:-1] + 5e-6)
+    average = ErrorSummary.of(mechanism).average_rmse
+    assert average == pytest.approx(math.sqrt(float(mse.mean())), rel=2e-5)

@@ -8,7 +8,13 @@ import inbounds as ib
 from inbounds.errors import ArgumentError
 from inbounds.sampling.entropy import SeededEntropy
 
-KINDS = [ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace]
+KINDS = [
+    ib.BoundedGaussian,
+    ib.BoundedLaplace,
+    ib.ClampedGaussian,
+    ib.ClampedLaplace,
+    ib.ClampedStaircase,  # the scale of others is its epsilon
+]
 BOXES = [ib.Box(-3, 7), ib.Box(-3, 7, step=4), ib.Box(-3, 7, step=1)]
 PLACES = (-3.0, -2.9, 0.0, 2.0, 6.5, 7.0)
 SIZE = 4000

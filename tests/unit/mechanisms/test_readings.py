@@ -14,6 +14,7 @@ from inbounds.errors import InBoundsError
 BOX = ib.Box(-1, 2)
 SCALES = (0.01, 0.3, 2.0, 500.0)
 KINDS = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)
+STAIRS = [ib.ClampedStaircase(BOX, change, epsilon) for change, epsilon in ((3, 1.0), (0.4, 2.0))]
 
 
 def likelihood(m: Any, output: float, value: float) -> float:
@@ -41,6 +42,20 @@ def test_the_denoised_output_is_the_posterior_mean(kind: Any, scale: float, outp
     mass = integral(lambda x: likelihood(m, output, x), output, scale)
     moment = integral(lambda x: (x + 1) * likelihood(m, output, x), output, scale)
     assert m.denoise(output) == pytest.approx(moment / mass - 1, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("m", STAIRS, ids=repr)
+@pytest.mark.parametrize("output", [-1.0, -0.7, 0.5, 1.99, 2.0])
+def test_the_denoised_output_of_a_staircase_is_the_posterior_mean(m: Any, output: float) -> None:
+    values = np.linspace(-1, 2, 300_001)
+    values = (values[1:] + values[:-1]) / 2
+    if output in (-1.0, 2.0):
+        weights = m.mass_at_bounds(values)[int(output > 0)]
+    else:
+        weights = m.pdf(output, values)
+    assert m.denoise(output) == pytest.approx(float(weights @ values / weights.sum()), abs=3e-5)
+    with pytest.raises(InBoundsError, match="none is known"):
+        m.unbiased(output)
 
 
 @pytest.mark.parametrize("scale", SCALES)

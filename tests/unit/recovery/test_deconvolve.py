@@ -36,6 +36,8 @@ MECHANISMS = [
     ib.ClampedLaplace(STEPPED, 120, scale=30.0),
     ib.ClampedGaussian(ib.Box(0, 10, step=3), 10, sigma=4.0),
     ib.BoundedLaplace(ib.Box(-1, 1, step=0.001), 1, scale=0.3),
+    ib.ClampedStaircase(BOX, 120, epsilon=3.0),
+    ib.ClampedStaircase(STEPPED, 120, epsilon=3.0),
 ]
 
 

@@ -89,3 +89,11 @@ def test_noise_far_below_a_step_is_rounded_away():
     assert (outputs == np.arange(1001)).all()
     half_a_step_away = math.exp(-0.5 / 0.02)
     assert mean_rmse(mechanism, 1) == pytest.approx(math.sqrt(half_a_step_away), rel=0.01)
+
+
+@pytest.mark.parametrize("step", [None, 1e-5])
+def test_a_narrow_staircase_in_a_wide_box_has_its_own_variance(step: float | None) -> None:
+    """Cells of the whole box would be wider than the noise, which would count as none."""
+    mechanism = ib.ClampedStaircase(ib.Box(0, 1, step=step), 1e-4, 1.0)
+    plain = math.sqrt(mechanism.variance(0.5) / 1000)
+    assert mean_rmse(mechanism, 1000) == pytest.approx(plain, rel=0.02)

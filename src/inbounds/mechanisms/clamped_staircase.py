@@ -1,0 +1,270 @@
+"""The clamped staircase mechanism: staircase noise, with outputs moved into the interval.
+
+Its epsilon, its moments and its sampler are proved in docs/proofs/staircase.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from inbounds._entry import constructed
+from inbounds._types import Floats, Number
+from inbounds.domain import Box
+from inbounds.errors import ArgumentError
+from inbounds.guarantee import check_epsilon
+from inbounds.mechanisms.argument import check_interval, check_pure, checked_calibration
+from inbounds.mechanisms.confidence import confidence_interval
+from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.numerics.staircase import Staircase
+from inbounds.sampling.lattice import NARROWEST, Lattice
+from inbounds.sampling.staircase import StaircaseSampler
+from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_UP = 1 + 2.0**-45  # covers the rounding of a total variation
+
+_checked_constructor = constructed(
+    scale="the staircase has no scale: epsilon and the sensitivity determine it.",
+    sigma="the staircase has no scale: epsilon and the sensitivity determine it.",
+    delta="the staircase gives pure epsilon, which holds for every delta.",
+)
+
+
+@_checked_constructor
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClampedStaircase(Mechanism):
+    """Release numbers of an interval with staircase noise, and move outputs to its bounds.
+
+    If the sensitivity is much smaller than the interval, no other noise that is added to a value
+    has a smaller variance at the same pure epsilon. Compared with `ClampedLaplace`, the squared
+    error is 4 % lower at epsilon = 1, 15 % at 2, 31 % at 3 and 63 % at 5.
+
+    Every element of an array is a separate release.
+
+    Parameters
+    ----------
+    domain
+        The interval that contains values and outputs. A box with several coordinates is refused: a
+        staircase costs a whole epsilon for any change of a coordinate, however small.
+    sensitivity
+        What one neighbour may change: a number.
+    epsilon
+        The pure epsilon of one release.
+
+    Raises
+    ------
+    ArgumentError
+        If `epsilon` is not positive or is extreme, or `domain` is not an interval or is narrower
+        than 2⁻⁹⁰⁰.
+    ArgumentTypeError
+        If an argument is missing or of a wrong type.
+
+    Guarantees
+    ----------
+    For any two values that differ by at most `sensitivity`, and any set of outputs, the
+    probabilities differ by a factor of at most exp(`epsilon`). This holds for what is computed: the
+    value is rounded to a cell of a lattice, noise of whole cells is drawn exactly, and one step of
+    the staircase covers the sensitivity and all rounding on the way to the cell, including that of
+    decimal numbers to doubles.
+
+    See Also
+    --------
+    ClampedLaplace, BoundedLaplace, BoundedGaussian, calibrate, compare
+
+    Notes
+    -----
+    The output for a value x is min(max(x + cZ, l), u), where c is the smaller of the sensitivity
+    and the width of the interval, and Z has the density
+
+        A e^(−ε⌈|z| − γ⌉) for |z| > γ, and A for |z| ≤ γ,
+
+    with α = e^(−ε), A = (1 − α)/(2(γ + α(1 − γ))) and the γ between 0 and ½ that gives the smallest
+    variance of cZ, c²[2^(−2/3) α^(2/3) (1 + α)^(2/3) + α]/(1 − α)². This is Geng's and Viswanath's
+    γ = −α/(1 − α) + (α − 2α² + 2α⁴ − α⁵)^(1/3) / (2^(1/3) (1 − α)²). It is used to within 0.4 %,
+    which costs less than 0.01 % of the variance.
+
+    c is longer than the sensitivity by the rounding that it covers, which includes one unit in the
+    last place of the larger bound. If doubles near the bounds are not much finer than the
+    sensitivity, shift the interval towards zero.
+
+    The probabilities of both bounds and all moments are sums of geometric series in closed form.
+    They are those of the formula above. An actual output is at most one cell from that; a cell is
+    about γc/2²², or larger if the interval then had more than 2⁵⁶ cells.
+
+    References
+    ----------
+    .. [1] Geng and Viswanath (2014), "The Optimal Mechanism in Differential Privacy", ISIT.
+
+    Examples
+    --------
+    >>> m = ClampedStaircase(Box(0, 120), 2.5, epsilon=3.0)
+    >>> 0 <= m.release(41.3) <= 120
+    True
+    >>> import inbounds as ib
+    >>> laplace = ib.ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=3.0)
+    >>> round(1 - m.mse(60) / laplace.mse(60), 2)
+    0.31
+    """
+
+    epsilon: float
+    _lattice: Lattice = field(init=False)
+
+    _no_reading: ClassVar[str] = "none is known"
+
+    def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: Number) -> None:
+        check_interval(domain, "ClampedStaircase")
+        if domain.widths[0] < NARROWEST:
+            requirement = "have a width of at least 2**-900"
+            raise ArgumentError.must("domain", requirement, hint="use smaller units.")
+        checked = as_sensitivity(sensitivity)
+        checked.limits(domain.dimension)
+        strength = check_epsilon(epsilon)
+        change = checked.within(domain.widths).diameter
+        lattice = Lattice.fit(float(domain.lower), float(domain.upper), change, strength)
+        fields = {"domain": domain, "sensitivity": checked, "epsilon": strength}
+        for name, value in (*fields.items(), ("_lattice", lattice)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    @checked_calibration
+    def calibrated(
+        cls,
+        domain: Box,
+        sensitivity: Sensitivity | Number,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+    ) -> ClampedStaircase:
+        """Return the mechanism that gives `epsilon`, like the constructor.
+
+        Parameters
+        ----------
+        domain
+            The interval that contains values and outputs.
+        sensitivity
+            What one neighbour may change: a number.
+        epsilon
+            The pure epsilon of one release.
+        delta
+            Zero, which is the default: the staircase is not calibrated for a positive delta.
+
+        Returns
+        -------
+        ClampedStaircase
+            With the plateau γ that gives the smallest variance.
+
+        Raises
+        ------
+        ArgumentError
+            If `epsilon` is not positive or is extreme, `delta` is not 0, or `domain` is not an
+            interval.
+        ArgumentTypeError
+            If an argument is missing or of a wrong type.
+
+        Examples
+        --------
+        >>> ClampedStaircase.calibrated(Box(0, 120), 2.5, epsilon=1.0)
+        ClampedStaircase(Box(0, 120), L2(2.5), epsilon=1)
+        """
+        checked = check_pure(epsilon=epsilon, delta=delta, noise="staircase noise")
+        return cls(domain, sensitivity, checked)
+
+    @property
+    def gamma(self) -> float:
+        """The fraction of a step of the staircase that the plateau covers on each side."""
+        return self._lattice.gamma
+
+    @property
+    def total_variation(self) -> float:
+        """The largest total variation distance between the outputs of two neighbours, rounded up.
+
+        Examples
+        --------
+        >>> round(ClampedStaircase(Box(0, 1), 0.02, epsilon=1.0).total_variation, 3)
+        0.448
+        """
+        return self._noise.total_variation * _UP
+
+    @property
+    def spread(self) -> Floats:
+        """The standard deviation of the noise before clamping."""
+        return np.array([self._lattice.length * self._noise.variance**0.5])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Epsilon."""
+        return {"epsilon": self.epsilon}
+
+    def sampler(self, *, equal_time: bool = True) -> StaircaseSampler:
+        """Return the sampler that draws outputs; it does not check its input.
+
+        It takes the same time for all values, whatever `equal_time` is.
+
+        Examples
+        --------
+        >>> from inbounds.sampling.entropy import SYSTEM
+        >>> sampler = ClampedStaircase(Box(0, 1), 1, epsilon=1.0).sampler()
+        >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
+        True
+        """
+        return _sampler(self._lattice, self.epsilon, self.domain.steps[0])
+
+    @property
+    def _noise(self) -> Staircase:
+        return Staircase(self.epsilon, self._lattice.gamma)
+
+    def _sides(self, inside: Floats) -> tuple[Floats, Floats]:
+        """Return the distances of clamped values to both bounds, in steps of the staircase."""
+        length = self._lattice.length
+        return (inside - self.domain.lower) / length, (self.domain.upper - inside) / length
+
+    def _bias(self, inside: Floats) -> Floats:
+        left, right = map(self._noise.half_mean, self._sides(inside))
+        return self._lattice.length * (right - left)
+
+    def _mse(self, inside: Floats) -> Floats:
+        left, right = map(self._noise.half_second_moment, self._sides(inside))
+        length = self._lattice.length
+        return length * (length * (left + right))
+
+    def _variance(self, inside: Floats) -> Floats:
+        sides, length = self._sides(inside), self._lattice.length
+        left, right = map(self._noise.half_mean, sides)
+        second = sum(map(self._noise.half_second_moment, sides))
+        return length * (length * np.maximum(second - (right - left) ** 2, 0.0))
+
+    def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
+        left, right = map(self._noise.tail, self._sides(inside))
+        return left, right
+
+    def _pdf(self, x: Floats, inside: Floats) -> Floats:
+        length = self._lattice.length
+        density = self._noise.density((x - inside) / length) / length
+        return np.where((x > self.domain.lower) & (x < self.domain.upper), density, 0.0)
+
+    def _cdf(self, x: Floats, inside: Floats) -> Floats:
+        inner = self._noise.cumulative((x - inside) / self._lattice.length)
+        return np.where(x < self.domain.upper, inner, 1.0)
+
+    def _quantile(self, q: Floats, inside: Floats) -> Floats:
+        return inside + self._lattice.length * self._noise.quantile(q)
+
+    def _denoise(self, outputs: Floats) -> Floats:
+        (left, right), noise, length = self._sides(outputs), self._noise, self._lattice.length
+        mass = 1 - noise.tail(left) - noise.tail(right)
+        below, above = (noise.half_mean(side) - side * noise.tail(side) for side in (left, right))
+        width = left + right
+        from_bound = length * noise.half_second_moment(width) / (2 * noise.half_mean(width))
+        with np.errstate(invalid="ignore"):  # at both bounds of an interval far below a step
+            inside = outputs + length * (above - below) / mass
+        at_upper = np.where(right == 0, self.domain.upper - from_bound, inside)
+        return np.where(left == 0, self.domain.lower + from_bound, at_upper)
+
+    def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
+        return confidence_interval(self, outputs, level, self._lattice.rounding)
+
+
+_sampler = lru_cache(maxsize=64)(StaircaseSampler)  # public parameters only; its tables take 6 ms

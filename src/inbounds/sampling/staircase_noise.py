@@ -1,0 +1,202 @@
+"""Staircase noise in whole cells, drawn exactly.
+
+Noise is a sign, a geometric number of periods, a block of the period and a cell of the block. Each
+is drawn exactly, so that the probabilities of noise up to one period apart differ by a factor of
+e^epsilon or not at all. The noise does not depend on any value, and neither does the time it takes.
+
+Proof: docs/proofs/staircase.md, parts 2 and 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.lattice import Lattice, Part
+from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
+
+Cells = NDArray[np.int64]
+Random = NDArray[np.uint32]
+
+_BASE = OUTCOMES - 1  # values of a digit; the last outcome of the highest digit means "or more"
+_RARE = 16.0  # a redraw with a probability of e^-16 is rare
+_UNSETTLED = -1  # stands for cells that are settled one by one
+
+
+@dataclass(frozen=True, eq=False)
+class StaircaseNoise:
+    """Whole numbers of cells, with the probabilities of a staircase that is symmetric around -1/2.
+
+    Parameters
+    ----------
+    lattice
+        The shape of the staircase in cells, and the number of cells that matter. Noise of more than
+        the box has may be replaced by other such noise, as its output is a bound either way.
+    epsilon
+        The logarithm of a step of the staircase.
+    kept
+        The bits of probabilities that are not left to ball arithmetic. Tests use it.
+
+    Examples
+    --------
+    >>> from inbounds.sampling.entropy import SYSTEM
+    >>> noise = StaircaseNoise(Lattice.fit(0.0, 10.0, 1.0, 1.0), 1.0)
+    >>> noise.draw(3, SYSTEM).dtype
+    dtype('int64')
+    >>> near, far = noise.probability(0), noise.probability(noise.lattice.period)
+    >>> round(float((near / far).log()), 12)
+    1.0
+    """
+
+    lattice: Lattice
+    epsilon: float
+    kept: int = BITS
+
+    def draw(self, count: int, entropy: Entropy) -> Cells:
+        """Return `count` whole numbers of cells."""
+        digits = self.digits
+        words = entropy.words(count + (count * (1 + len(digits)) + 1) // 2)
+        free, random = words[:count].view(np.int64), words[count:].view(np.uint32)
+        cells = self.blocks.draw(random[:count], free, entropy)
+        for i, digit in enumerate(digits, 1):
+            cells += digit.draw(random[i * count : (i + 1) * count], entropy)
+        cells ^= free >> 63  # ~cells = -1 - cells, for one half of the words
+        return cells
+
+    def probability(self, cells: int) -> arb:
+        """Return the probability of a number of cells, in the current precision."""
+        plateau, period = self.lattice.plateau.cells, self.lattice.period
+        distance = cells if cells >= 0 else ~cells
+        level = (distance + period - plateau) // period
+        alpha, gone = (-arb(self.epsilon)).exp(), -(-arb(self.epsilon)).expm1()
+        return alpha**level * gone / (2 * (plateau + alpha * (period - plateau)))
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The blocks of a period: each has a constant density."""
+        return Blocks(self.lattice.plateau, self.lattice.lower_step, self.epsilon, self.kept)
+
+    @cached_property
+    def digits(self) -> tuple[Digit, ...]:
+        """The digits of the number of periods, which is geometric; the highest is the last."""
+        most = self.lattice.count // self.lattice.period + 2  # beyond the box, from any value
+        digits, stride = [], 1
+        while self.epsilon * stride * _BASE < _RARE and stride * _BASE < most:
+            digits.append(Digit(stride, most, self.lattice.period, self.epsilon, False, self.kept))
+            stride *= _BASE
+        highest = Digit(stride, most, self.lattice.period, self.epsilon, True, self.kept)
+        return (*digits, highest)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A table of the blocks of a period; those after the plateau have the density e^-epsilon."""
+
+    plateau: Part
+    lower_step: Part
+    epsilon: float
+    kept: int
+
+    def draw(self, random: Random, free: Cells, entropy: Entropy) -> Cells:
+        """Return the places in a period; the places in a block are made of free random bits."""
+        place = self.table.places(random)
+        cells: Cells = self._by_place[0].take(place)
+        masks: Cells = self._by_place[1].take(place)
+        if np.minimum.reduce(cells, initial=0) < 0:
+            for i in np.flatnonzero(cells < 0).tolist():
+                cells[i], masks[i] = self._outcomes[self.table.settle(entropy)]
+        masks &= free
+        cells += masks
+        return cells
+
+    @cached_property
+    def table(self) -> OutcomeTable:
+        """The probabilities of the blocks."""
+        return OutcomeTable(self._weights, self.kept)
+
+    def _weights(self) -> list[arb]:
+        alpha = (-arb(self.epsilon)).exp()
+        upper, lower = self.plateau, self.lower_step
+        return [arb(1 << upper.bits)] * upper.count + [alpha * (1 << lower.bits)] * lower.count
+
+    @cached_property
+    def _outcomes(self) -> list[tuple[int, int]]:
+        """The first cell of each block, and a mask of the bits that choose a cell in it."""
+        return [
+            (start + (i << part.bits), (1 << part.bits) - 1)
+            for start, part in ((0, self.plateau), (self.plateau.cells, self.lower_step))
+            for i in range(part.count)
+        ]
+
+    @cached_property
+    def _by_place(self) -> NDArray[np.int64]:
+        outcomes = np.array([*self._outcomes, (_UNSETTLED, 0)], np.int64)
+        return np.ascontiguousarray(outcomes[self.table.outcome].T)
+
+
+@dataclass(frozen=True, eq=False)
+class Digit:
+    """A table of one digit of a geometric number, which counts `stride` periods each.
+
+    The digits of a geometric number are independent. The highest one is not bounded: its last
+    outcome means that many or more. As the geometric distribution has no memory, it is drawn
+    again, and added; but not if that many are beyond the box already, which is `most` periods.
+    """
+
+    stride: int
+    most: int
+    period: int
+    epsilon: float
+    highest: bool
+    kept: int
+
+    def draw(self, random: Random, entropy: Entropy) -> Cells:
+        """Return the cells of the digit's periods."""
+        cells = self._by_place.take(self.table.places(random))
+        if np.minimum.reduce(cells, initial=0) < 0:
+            for i in np.flatnonzero(cells < 0).tolist():
+                cells[i] = self._settled(int(random[i]), entropy)
+        return cells
+
+    @cached_property
+    def table(self) -> OutcomeTable:
+        """The probabilities of the digit's values, and of the last one or more."""
+        return OutcomeTable(self._weights, self.kept)
+
+    def _settled(self, random: int, entropy: Entropy) -> int:
+        """Return the cells of a draw that was left over, or of a digit with more to come."""
+        before, digit = 0, self._outcome(random, entropy)
+        while digit == _BASE and (before + _BASE) * self.stride < self.most:
+            before += _BASE
+            digit = self._outcome(entropy.bits(BITS), entropy)
+        return self._cells(before + digit)
+
+    def _outcome(self, random: int, entropy: Entropy) -> int:
+        place = self.table.places(np.array([random], np.uint32))[0]
+        outcome = int(self.table.outcome[place])
+        return self.table.settle(entropy) if outcome == self.table.leftover else outcome
+
+    def _cells(self, digit: int) -> int:
+        return min(digit * self.stride, self.most) * self.period
+
+    def _weights(self) -> list[arb]:
+        fall = -arb(self.epsilon) * self.stride
+        alpha, powers = fall.exp(), [arb(1)]
+        for _ in range(_BASE):
+            powers.append(powers[-1] * alpha)
+        if self.highest:
+            powers[-1] /= -fall.expm1()  # this and all higher ones
+        return powers if self.highest else powers[:-1]
+
+    @cached_property
+    def _by_place(self) -> Cells:
+        cells = [self._cells(digit) for digit in range(_BASE)]
+        if self.highest:
+            ends = _BASE * self.stride >= self.most
+            cells.append(self._cells(_BASE) if ends else _UNSETTLED)
+        return np.array([*cells, _UNSETTLED], np.int64)[self.table.outcome]
