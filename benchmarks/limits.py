@@ -58,10 +58,6 @@ def run() -> Iterator[Table]:
         yield _audits()
 
 
-def _names(*names: str) -> list[str]:
-    return [name for name in names if hasattr(ib, name)]
-
-
 @cache
 def _limit(sensitivity: float, epsilon: float, objective: Objective) -> tuple[float, float]:
     bracket = ib.limit(ib.Box(0, 1), sensitivity, epsilon=epsilon, objective=objective)
@@ -83,7 +79,7 @@ def _single_outputs(objective: Objective) -> Table:
         "Above the certified lower end, or as a multiple of it: of the output → of its best "
         "reading on average, denoise. So the distance to the least possible error is at most "
         f"this. Optimal is built for this objective. ✓: at most {100 * aim:g} % above.",
-        *("Δ/w", "ε", "limit", *_names(*_NAMES)),
+        *("Δ/w", "ε", "limit", *_NAMES),
     )
     for sensitivity in _SENSITIVITIES:
         for epsilon in _EPSILONS:
@@ -95,16 +91,15 @@ def _single_outputs(objective: Objective) -> Table:
 def _add_setting(
     table: Table, sensitivity: float, epsilon: float, objective: Objective, aim: float
 ) -> None:
-    names = _names(*_NAMES)
     errors = {
         name: _errors(name, sensitivity, epsilon, objective if name == "Optimal" else "")
-        for name in names
+        for name in _NAMES
     }
     raw = {name: getattr(output, objective) for name, (output, _) in errors.items()}
     read = {name: getattr(reading, objective) for name, (_, reading) in errors.items()}
     lower, upper = _limit(sensitivity, epsilon, objective)
     cells = []
-    for name in names:
+    for name in _NAMES:
         text = f"{_percent(raw[name], lower)} → {_percent(read[name], lower)}"
         reached = min(raw[name], read[name]) <= (1 + aim) * lower
         cells.append(judged(text, reached) if name == "Optimal" else text)
@@ -137,12 +132,15 @@ def _local_rivals() -> Table:
     )
     limits = (_limit(1.0, epsilon, "average")[0] for epsilon in _EPSILONS)
     table.add_row("limit, at least", *(f"{1000 * limit:.3g}" for limit in limits))
-    for name in _names(*_NAMES):
+    for name in _NAMES:
         library = (calibrated(name, 1.0, epsilon, "average") for epsilon in _EPSILONS)
         table.add_row(name, *map(_three_errors, library))
     table.add_section()
-    for make in (*_RIVALS, *(partial(local_rivals.equal_bins, count=k) for k in (2, 5, 11))):
+    for make in _RIVALS:
         rivals = [make(epsilon) for epsilon in _EPSILONS]
+        table.add_row(rivals[-1].name, *map(_three_errors, rivals))
+    for count in (2, 5, 11):
+        rivals = [local_rivals.equal_bins(epsilon, count) for epsilon in _EPSILONS]
         table.add_row(rivals[-1].name, *map(_three_errors, rivals))
     return table
 
@@ -163,10 +161,8 @@ def _unbiased_readings() -> Table:
     )
     limits = [_limit(1.0, epsilon, "unbiased") for epsilon in _EPSILONS]
     table.add_row("limit", *map(_bracket, limits))
-    for name in _names("Optimal", "Window", "ClampedLaplace", "ClampedStaircase"):
+    for name in ("Optimal", "Window", "ClampedLaplace"):
         library = [calibrated(name, 1.0, epsilon, "unbiased") for epsilon in _EPSILONS]
-        if not library[0].has_unbiased:
-            continue
         cells = []
         for mechanism, (lower, _) in zip(library, limits, strict=True):
             variance = _variance(mechanism)
@@ -198,7 +194,7 @@ def _speed() -> Table:
         *("mechanism", "ε", "numpy", "one core", "×", "all cores", "×", "one value"),
     )
     values = _RNG.uniform(size=_MANY)
-    for name in _names(*_NEW, "BoundedGaussian"):
+    for name in (*_NEW, "BoundedGaussian"):
         for epsilon in (0.1, 1.0, 3.0):
             release = calibrated(name, 1.0, epsilon, "average").release
             runners = partial(_RNG.standard_normal, _MANY), partial(release, values)
@@ -226,7 +222,7 @@ def _first_calls() -> Table:
         *("mechanism", "values", "numba's cache", "import", "first release", "second", "compiled"),
     )
     with TemporaryDirectory() as folder:
-        for name in _names(*_NEW):
+        for name in _NEW:
             for count, state in ((_MANY, "empty"), (_MANY, "warm"), (1, "warm")):
                 command = [sys.executable, "-m", "benchmarks.fresh", "first", str(count), name]
                 measured = run_json(command, NUMBA_CACHE_DIR=os.path.join(folder, name))
@@ -247,7 +243,7 @@ def _audits() -> Table:
         "99.9 %. ✓: not above the claim.",
         *("mechanism", "claimed ε", "measured at least", "of the claim"),
     )
-    for name in _names(*_NEW):
+    for name in _NEW:
         for epsilon in (0.1, 1.0, 3.0):
             audit = ib.audit(calibrated(name, 1.0, epsilon, "average"), releases=_RELEASES)
             measured = audit.epsilon_lower

@@ -47,7 +47,7 @@ POPULATIONS: dict[str, Population] = {
 
 def ours(epsilon: float) -> dict[str, Mechanism]:
     """The library's mechanisms of local privacy, on [0, 1]."""
-    return {name: calibrated(name, 1.0, epsilon, "unbiased") for name in OURS if hasattr(ib, name)}
+    return {name: calibrated(name, 1.0, epsilon, "unbiased") for name in OURS}
 
 
 def calibrated(name: str, sensitivity: float, epsilon: float, objective: str) -> Mechanism:
