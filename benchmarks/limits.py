@@ -76,10 +76,11 @@ def _single_outputs(objective: Objective) -> Table:
     which = "averaged over uniform values" if objective == "average" else "at the worst value"
     table = new_table(
         f"Squared error of one output on [0, 1], {which}: above the limit",
-        "Above the certified lower end, or as a multiple of it: of the output → of its best "
-        "reading on average, denoise. So the distance to the least possible error is at most "
-        f"this. Optimal is built for this objective. ✓: at most {100 * aim:g} % above.",
-        *("Δ/w", "ε", "limit", *_NAMES),
+        "Percent above the certified lower end, or a multiple of it: of the limit's upper end; of "
+        "the output → of its best reading on average, denoise. So no error is farther above the "
+        "least possible one. Optimal is built for this objective. "
+        f"✓: at most {100 * aim:g} % above.",
+        *("Δ/w", "ε", "limit", *(name.replace("Clamped", "Clamped ") for name in _NAMES)),
     )
     for sensitivity in _SENSITIVITIES:
         for epsilon in _EPSILONS:
@@ -103,7 +104,8 @@ def _add_setting(
         text = f"{_percent(raw[name], lower)} → {_percent(read[name], lower)}"
         reached = min(raw[name], read[name]) <= (1 + aim) * lower
         cells.append(judged(text, reached) if name == "Optimal" else text)
-    table.add_row(f"{sensitivity:g}", f"{epsilon:g}", _bracket((lower, upper)), *cells)
+    limit = f"{lower:.4g}, {_percent(upper, lower)}"
+    table.add_row(f"{sensitivity:g}", f"{epsilon:g}", limit, *cells)
 
 
 @cache
@@ -116,7 +118,7 @@ def _percent(error: float, limit: float) -> str:
     times = error / limit
     if times >= 10:
         return f"×{times:.3g}" if times < 1000 else f"×{times:.0f}"
-    return f"{100 * (times - 1):+.1f} %" if times < 2 else f"{100 * (times - 1):+.0f} %"
+    return f"{100 * (times - 1):+.1f}" if times < 2 else f"{100 * (times - 1):+.0f}"
 
 
 # --- local privacy: tables 3 and 4 ---

@@ -100,6 +100,11 @@ class Rival(Mechanism):
     epsilon: float = field()
     parts: tuple[tuple[float, Part], ...]
     slope: float | None = None
+    jumps: tuple[float, ...] = ()
+
+    @property
+    def breaks(self) -> Floats:
+        return np.array(self.jumps)
 
     @property
     def outputs(self) -> Floats:
@@ -252,7 +257,7 @@ def _bins(name: str, epsilon: float, bounds: Floats, outputs: Floats) -> Rival:
     other = 1 / (math.expm1(epsilon) + outputs.size)
     table = other * (1 + math.expm1(epsilon) * np.eye(outputs.size))
     part = Numbers(outputs, lambda z: table[np.searchsorted(bounds, z, side="right")])
-    return _checked(name, epsilon, (1.0, part))
+    return _checked(name, epsilon, (1.0, part), jumps=tuple(bounds.tolist()))
 
 
 def _lloyd(epsilon: float, count: int) -> tuple[float, Floats, Floats]:
@@ -268,10 +273,14 @@ def _lloyd(epsilon: float, count: int) -> tuple[float, Floats, Floats]:
 
 
 def _checked(
-    name: str, epsilon: float, *parts: tuple[float, Part], slope: float | None = None
+    name: str,
+    epsilon: float,
+    *parts: tuple[float, Part],
+    slope: float | None = None,
+    jumps: tuple[float, ...] = (),
 ) -> Rival:
     """Make a rival; check that it is a distribution, private, and has the mean it claims."""
-    rival = Rival(_BOX, L2(1.0), name, epsilon, parts, slope)
+    rival = Rival(_BOX, L2(1.0), name, epsilon, parts, slope, jumps)
     z = np.linspace(0, 1, 41)
     numbers = np.concatenate([np.linspace(0, 1, 2001), rival.outputs, rival.outputs - 1e-9])
     upto = rival._cdf(np.sort(numbers), z[:, None])

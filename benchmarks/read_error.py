@@ -36,29 +36,30 @@ class Errors:
 class Outcomes:
     """Values, and the probabilities of outputs for each of them."""
 
-    values: Floats  # in the middles of equal cells, then the ends and both sides of each jump
+    values: Floats  # in the middles of cells, then the ends and both sides of each jump
+    widths: Floats  # of the cells
     outputs: Floats
     probabilities: Floats
-    evenly: int  # how many of the values make the average
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> "Outcomes":
         size = int(np.clip(_PER_SPREAD / float(mechanism.spread[0]), _FEWEST, _MOST))
-        jumps = mechanism.breaks
-        inside = (np.arange(size) + 0.5) / size
+        even, jumps = np.linspace(0, 1, size + 1), mechanism.breaks
+        cells = np.union1d(even, jumps)
+        inside = (cells[1:] + cells[:-1]) / 2
         values = np.concatenate([inside, [0.0, 1.0], jumps, np.nextafter(jumps, 0)])
         alone = np.concatenate([[0.0, 1.0], np.asarray(getattr(mechanism, "outputs", np.empty(0)))])
         below = np.nextafter(alone, -1)
-        ends = np.unique(np.concatenate([np.linspace(0, 1, size + 1), alone, below[below > 0]]))
+        ends = np.unique(np.concatenate([even, alone, below[below > 0]]))
         upto = np.asarray(mechanism.cdf(ends[None, :], values[:, None]))
         upto[:, -2] = 1 - mechanism.mass_at_bounds(values)[1]  # the cdf of a rounded bound is 1
         outputs = np.where(np.isin(ends, alone), ends, np.append(0.0, (ends[1:] + ends[:-1]) / 2))
-        return cls(values, outputs, np.diff(upto, prepend=0.0, axis=1), size)
+        return cls(values, np.diff(cells), outputs, np.diff(upto, prepend=0.0, axis=1))
 
     def error(self, readings: Floats) -> Errors:
         """Of a reading of each output: E[(reading − value)²]."""
         squares = self.squares(readings)
-        average = squares[: self.evenly].mean() + 1 / (12 * self.evenly**2)
+        average = self.widths @ (squares[: self.widths.size] + self.widths**2 / 12)
         return Errors(float(average), float(squares.max()))
 
     def squares(self, readings: Floats) -> Floats:
@@ -68,9 +69,8 @@ class Outcomes:
 
     def posterior_means(self) -> Floats:
         """Return the best reading on average, without the mechanism's help."""
-        even = slice(self.evenly)
-        seen = self.probabilities[even].sum(axis=0)
-        total = self.values[even] @ self.probabilities[even]
+        weighted = self.widths[:, None] * self.probabilities[: self.widths.size]
+        seen, total = weighted.sum(axis=0), self.values[: self.widths.size] @ weighted
         return np.asarray(np.divide(total, seen, out=np.full(seen.shape, 0.5), where=seen > 0))
 
 
