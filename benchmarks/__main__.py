@@ -12,7 +12,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-SUITES = ("calibration", "sampling", "frames", "ledger", "privatize")
+SUITES = ("calibration", "sampling", "frames", "ledger", "privatize", "limits")
 
 
 def main() -> None:

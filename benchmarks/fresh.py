@@ -1,6 +1,7 @@
 """Measure one fresh process; print the result as JSON.
 
-Run: python -m benchmarks.fresh first|large COUNT
+Run: python -m benchmarks.fresh first|large COUNT, or first COUNT MECHANISM for one calibrated to
+epsilon = 1 and the whole width
 """
 
 import gc
@@ -16,14 +17,17 @@ _UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in which the system cou
 
 def main() -> None:
     measure = {"first": _first_call, "large": _large_release}[sys.argv[1]]
-    json.dump(measure(int(sys.argv[2])), sys.stdout)
+    json.dump(measure(int(sys.argv[2]), *sys.argv[3:]), sys.stdout)
 
 
-def _first_call(count: int) -> dict[str, float]:
+def _first_call(count: int, name: str = "") -> dict[str, float]:
     started = perf_counter()
     import inbounds as ib  # noqa: PLC0415 - its time is measured
 
-    mechanism = ib.BoundedGaussian(ib.Box(0, 1), ib.L2(0.1), SIGMA)  # names are loaded at first use
+    if name:  # names are loaded at first use
+        mechanism = getattr(ib, name).calibrated(ib.Box(0, 1), 1, epsilon=1.0)
+    else:
+        mechanism = ib.BoundedGaussian(ib.Box(0, 1), ib.L2(0.1), SIGMA)
     imported = perf_counter() - started
     import numpy as np  # noqa: PLC0415 - only now, so as not to spare inbounds its time
 

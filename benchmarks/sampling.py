@@ -5,13 +5,10 @@ own; one value in 200 µs; no compiling for small releases, nor for large ones o
 memory of the output and a few MiB.
 """
 
-import json
 import math
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -27,7 +24,16 @@ from scipy.stats import truncnorm
 
 import inbounds as ib
 from benchmarks.fresh import SIGMA
-from benchmarks.timing import Timing, duration, factor, judged, new_table, race
+from benchmarks.timing import (
+    Timing,
+    duration,
+    factor,
+    judged,
+    new_table,
+    one_core,
+    race,
+    run_json,
+)
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
@@ -67,20 +73,6 @@ def _gaussian(sigma: float) -> ib.BoundedGaussian:
     return ib.BoundedGaussian(ib.Box(0, 1), ib.L2(0.1), sigma)
 
 
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """Keep this thread and what it starts on one core, where the system can."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
-
-
 # --- against numpy ---
 
 
@@ -100,7 +92,7 @@ def _against_numpy() -> Table:
     }
     for sigma in (0.01, 0.1, 1.0, 10.0):
         for name, (values, aim) in inputs.items():
-            with _one_core():
+            with one_core():
                 plain, *alone = _race_numpy(values, sigma)
             beside, *together = _race_numpy(values, sigma)
             cells = _speeds(plain, alone, aim) + _speeds(beside, together, aim)
@@ -152,7 +144,7 @@ def _against_rivals() -> Table:
     table.columns[1].justify = "left"
     values = _RNG.uniform(size=_MANY)
     sigmas = (0.1, 1.0)
-    with _one_core():
+    with one_core():
         theirs = _diffprivlib(sigmas)
         for sigma in sigmas:
             _add_rivals(table, values, sigma, theirs)
@@ -219,22 +211,9 @@ def _diffprivlib(sigmas: tuple[float, ...]) -> dict[str, Any] | str:
     if not python.exists():
         return "not installed, run: make .venv-diffprivlib/.ready"
     try:
-        return _run([python, "-m", "benchmarks.diffprivlib_worker", *map(str, sigmas)])
+        return run_json([python, "-m", "benchmarks.diffprivlib_worker", *map(str, sigmas)])
     except subprocess.CalledProcessError:
         return "failed, see its message"
-
-
-def _run(command: Sequence[str | Path], **environment: str) -> dict[str, Any]:
-    done = subprocess.run(
-        command,
-        cwd=_ROOT,
-        env=os.environ | environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def _nanoseconds(seconds: float) -> str:
@@ -273,7 +252,7 @@ def _first_calls() -> Table:
     with TemporaryDirectory() as cache:
         for count, state, repeats in ((_MANY, "empty", 1), (_MANY, "warm", 3), (1, "warm", 3)):
             command = [sys.executable, "-m", "benchmarks.fresh", "first", str(count)]
-            runs = [_run(command, NUMBA_CACHE_DIR=cache) for _ in range(repeats)]
+            runs = [run_json(command, NUMBA_CACHE_DIR=cache) for _ in range(repeats)]
             times = [median(x[key] for x in runs) for key in ("imported", "first", "second")]
             compiled = max(x["compiled"] for x in runs)
             text = judged(str(compiled), not compiled) if state == "warm" else str(compiled)
@@ -288,7 +267,7 @@ def _very_many_values() -> Table:
         f"Aim: {SPARE_BYTES >> 20} MiB beside it.",
         *("values", "release", "numpy", "×", "memory", "output", "beside it"),
     )
-    found = _run([sys.executable, "-m", "benchmarks.fresh", "large", str(_VERY_MANY)])
+    found = run_json([sys.executable, "-m", "benchmarks.fresh", "large", str(_VERY_MANY)])
     beside = found["extra"] - found["output"]
     table.add_row(
         *(f"{_VERY_MANY:,}", duration(found["seconds"]), duration(found["normal"])),

@@ -1,11 +1,16 @@
 """Time rivals side by side, so that a busy machine slows all of them alike."""
 
+import json
 import math
-from collections.abc import Callable
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from timeit import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
 _SAMPLE = 2e-3  # seconds that one sample of a fast runner should last
 _PATIENCE = 4.0  # a warm-up longer than this is not repeated
 _FEWEST, _MOST = 3, 25  # rounds
+_ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,34 @@ def race(*runners: Callable[[], object], seconds: float = 1.0) -> tuple[Timing, 
         for _ in range(min(_MOST, max(_FEWEST, int(seconds / cost))))
     ]
     return tuple(Timing(rounds) for rounds in zip(*samples, strict=True))
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this thread and what it starts on one core, where the system can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def run_json(command: Sequence[str | Path], **environment: str) -> dict[str, Any]:
+    """Run a process of its own from the root of the repository; read the JSON that it prints."""
+    done = subprocess.run(
+        command,
+        cwd=_ROOT,
+        env=os.environ | environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
 
 
 def duration(seconds: float) -> str:
