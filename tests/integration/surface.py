@@ -46,7 +46,10 @@ def sensitivities() -> None:
 
 @use()
 def mechanisms() -> None:
-    for kind in (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace, ib.ClampedStaircase):
+    for kind in (
+        *(ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace),
+        *(ib.ClampedStaircase, ib.Optimal, ib.Window),
+    ):
         m = kind.calibrated(INTERVAL, 2.5, epsilon=1.0)
         assert 0 <= m.release(41.3) <= 120
         assert m.mse(41.3) > 0
@@ -54,6 +57,15 @@ def mechanisms() -> None:
         assert str(m).startswith(kind.__name__)
     m = ib.ClampedGaussian.calibrated(INTERVAL, 2.5, epsilon=1.0, delta=1e-6)
     assert 0 <= m.release(41.3) <= 120
+
+
+@use()
+def limit() -> None:
+    found = ib.limit(INTERVAL, 120, epsilon=1.0)
+    proof = found.certificate()
+    assert isinstance(found, ib.Limit)
+    assert isinstance(proof, ib.LimitCertificate)
+    assert 0 < proof.check().lower <= found.upper
 
 
 @use()

@@ -6,6 +6,7 @@ Real environments, made by pip from a folder of wheels that is downloaded once.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -97,16 +98,29 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     }
 
 
+def install(home: Path, wheelhouse: Path, wanted: object) -> None:
+    source = ("--no-index", "--find-links", wheelhouse)
+    pip("install", "--no-compile", *source, wanted, python=home / "bin" / "python")
+
+
+@pytest.fixture(scope="session")
+def bare(wheel: Path, wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what it requires, and no extra."""
+    home = tmp_path_factory.mktemp("bare") / "env"
+    venv.create(home)
+    install(home, wheelhouse, wheel)
+    return home
+
+
 @pytest.mark.parametrize("extra", ["", *EXTRAS])
 def test_every_public_name_works_or_names_the_package_that_is_missing(
-    extra: str, wheel: Path, wheelhouse: Path, tmp_path: Path
+    extra: str, wheel: Path, wheelhouse: Path, bare: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "env"
-    venv.create(home)
+    shutil.copytree(bare, home, symlinks=True, copy_function=os.link)
+    if extra:
+        install(home, wheelhouse, f"{wheel}[{extra}]")
     python = home / "bin" / "python"
-    wanted = f"{wheel}[{extra}]" if extra else wheel
-    source = ("--no-index", "--find-links", wheelhouse)
-    pip("install", "--no-compile", *source, wanted, python=python)
     script = Path(surface.__file__)
     plain = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     report = json.loads(run(python, "-I", script, cwd=tmp_path, env=plain))

@@ -36,7 +36,7 @@ PARTS = {
     "polars lazy": (0.2, 4, 5),
     "arrow": (0.2, 4, 5),
     "duckdb": (0.22, 4, 5),
-    "spark": (0.03, 8, 2),
+    "spark": (0.015, 8, 2),
 }
 SIZE = 50
 Sums = list[list[Fraction]]
