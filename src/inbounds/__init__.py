@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inbounds.auditing.audit import Audit, audit
     from inbounds.calibration.certificate import Certificate
     from inbounds.calibration.limit_certificate import LimitCertificate
+    from inbounds.calibration.table import TableCertificate
     from inbounds.domain import Box
     from inbounds.errors import (
         ArgumentError,
@@ -81,6 +82,7 @@ __all__ = [
     "PrivacyLoss",
     "Regimes",
     "RowOrderWarning",
+    "TableCertificate",
     "Unit",
     "WeakGuaranteeWarning",
     "Window",
@@ -105,6 +107,7 @@ _HOMES = {
     "inbounds.analysis.regimes": ("Regimes", "regimes"),
     "inbounds.recovery.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
+    "inbounds.calibration.table": ("TableCertificate",),
     "inbounds.calibration.limit_certificate": ("LimitCertificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (

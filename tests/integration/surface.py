@@ -55,6 +55,8 @@ def mechanisms() -> None:
         assert m.mse(41.3) > 0
         assert m.loss().epsilon == m.epsilon
         assert str(m).startswith(kind.__name__)
+    best = ib.Optimal.calibrated(INTERVAL, 60, epsilon=1.0).certificate()
+    assert ib.TableCertificate.from_json(best.to_json()).check() == best
     m = ib.ClampedGaussian.calibrated(INTERVAL, 2.5, epsilon=1.0, delta=1e-6)
     assert 0 <= m.release(41.3) <= 120
 

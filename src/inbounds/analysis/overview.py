@@ -88,7 +88,7 @@ def advice(comparison: Comparison) -> str:
     text += ")."
     if not comparison.beats_the_middle:
         text += (
-            f" No mechanism beats always publishing the {MIDDLE}, which has RMSE "
+            f" None of these mechanisms beats always publishing the {MIDDLE}, which has RMSE "
             f"{_shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
             "output carries almost no information."
         )

@@ -20,6 +20,7 @@ from inbounds._types import Floats
 from inbounds.calibration.column import Mixture, folded, left_half, minimise, plateaus
 from inbounds.calibration.plan import MOST_ROWS, TablePlan, nearest
 from inbounds.calibration.spacing import Interval
+from inbounds.errors import CertificateError
 
 _CLOSED_FORM = 0.5  # the largest epsilon of the closed form
 _FINE = (128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2)  # cells per Δ
@@ -85,7 +86,10 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Tab
         if ends is None or boundaries is None:
             continue
         finest = max(finest, reach)
-        mixture, value = _solve(_Prior.of(ends, grid), reach, epsilon, grid)
+        try:
+            mixture, value = _solve(_Prior.of(ends, grid), reach, epsilon, grid)
+        except CertificateError:  # other cells may do
+            continue
         if value < least * (1 - 1e-6):
             least = value
             best = _fitted(interval, TablePlan("cells", boundaries, reach, mixture), epsilon, grid)

@@ -26,6 +26,8 @@ _METHODS: tuple[tuple[Any, float], ...] = (
     ("highs-ipm", 1e-10),
     ("highs-ds", 1e-7),
 )
+_PATIENCE = 20.0  # seconds for one program; most take less than 0.1 s
+_OUT_OF_TIME = 1
 _DROPPED = 1e-9  # the solver ignores smaller entries of a matrix
 _LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a best table
 
@@ -146,8 +148,11 @@ def minimise(
             options={
                 "primal_feasibility_tolerance": tolerance,
                 "dual_feasibility_tolerance": tolerance,
+                "time_limit": _PATIENCE,
             },
         )
+        if solution.status == _OUT_OF_TIME:
+            break
         if solution.status == 0:
             unpriced = np.zeros(0) if below is None else solution.ineqlin.marginals
             return solution.x, float(solution.fun), solution.eqlin.marginals, unpriced

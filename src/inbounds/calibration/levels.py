@@ -138,7 +138,8 @@ def _plan(
     if interval.ratio * most < 1:
         raise ArgumentError.must_be(
             "sensitivity",
-            f"at least upper - lower divided by {most}",
+            f"at least {format_numbers(float(interval.exact_width) / most)}, which is "
+            f"(upper - lower)/{most}, for a table of this kind",
             got=f"sensitivity={format_numbers(sensitivity)}",
             hint="for a smaller one, ClampedStaircase is nearly as good as any mechanism.",
         )

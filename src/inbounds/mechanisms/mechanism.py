@@ -26,8 +26,8 @@ from inbounds.sampling.sampler import Draws
 from inbounds.sensitivity import Sensitivity
 
 _ELSEWHERE = {
-    "certificate": "; BoundedGaussian and BoundedLaplace have it.",
-    "sigma": "; its scale is called scale.",
+    "certificate": "; BoundedGaussian, BoundedLaplace and Optimal have it.",
+    "sigma": "; a scale that is no Gaussian's is called scale, if there is one.",
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb
 
 from inbounds import _check
+from inbounds._entry import constructed
 from inbounds._types import Floats, Number
 from inbounds.calibration.levels import design, reading_of
 from inbounds.calibration.objective import OBJECTIVES, Objective
@@ -25,7 +26,6 @@ from inbounds.mechanisms.argument import (
     check_interval,
     check_pure,
     checked_calibration,
-    checked_constructor,
 )
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.ball import exact, float_above
@@ -37,19 +37,30 @@ from inbounds.sensitivity import Sensitivity, as_sensitivity
 _MOST_STEPS = 512  # possible outputs of a box with a step
 
 
-@checked_constructor
+_checked_constructor = constructed(
+    scale="Optimal has no scale: epsilon determines the table.",
+    sigma="Optimal has no scale: epsilon determines the table.",
+    delta="Optimal gives pure epsilon, which holds for every delta.",
+)
+
+
+@_checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Optimal(Mechanism):
     """Release numbers of an interval with nearly the lowest error that any mechanism can have.
 
     Values are sorted into cells, and each cell has its own probabilities of finitely many outputs.
-    A linear program finds them, and integers take their place, so that privacy is a comparison of
-    integers that anyone can repeat. `limit` says how low the error of any mechanism can be.
+    A linear program finds these probabilities. They are rounded to integers, so that privacy is a
+    comparison of integers that anyone can repeat. `limit` says how low any error can be.
+
+    The table has a limited size. If the sensitivity is small and epsilon is large (a twentieth of
+    the box and epsilon = 5, or for the worst case epsilon = 2), `ClampedStaircase` has a lower
+    error: compare `mse`. On a box with a step, the outputs are steps, and `limit` allows others.
 
     Parameters
     ----------
     domain
-        The interval that contains values and outputs.
+        The interval that contains values and outputs, with at most 512 steps if it has a step.
     sensitivity
         What one neighbour may change: a number. If it is much smaller than the interval, the table
         would be too large, and `ClampedStaircase` is nearly as good.
@@ -131,7 +142,9 @@ class Optimal(Mechanism):
         objective: Objective = "average",
         table: LevelTable | None = None,
     ) -> None:
-        check_interval(domain, "Optimal")
+        if max(map(abs, check_interval(domain, "Optimal"))) > 1e100 or domain.widths[0] < 1e-100:
+            requirement = "have bounds up to 1e100 and a width of at least 1e-100"
+            raise ArgumentError.must("domain", requirement, hint="use other units.")
         checked = as_sensitivity(sensitivity)
         checked.limits(1)
         epsilon = check_epsilon(epsilon)
@@ -200,7 +213,12 @@ class Optimal(Mechanism):
         >>> bool(0.97 < np.mean(m.variance(np.linspace(0, 1, 99))) / m.slope**2 < 1)
         True
         """
-        return cls(domain, sensitivity, check_pure(epsilon=epsilon, delta=delta), objective)
+        return cls(
+            domain,
+            sensitivity,
+            check_pure(epsilon=epsilon, delta=delta, noise="Optimal"),
+            objective,
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:

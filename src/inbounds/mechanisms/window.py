@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import constructed
 from inbounds._types import Floats, Number
 from inbounds.domain import Box
 from inbounds.guarantee import check_epsilon
@@ -19,34 +20,40 @@ from inbounds.mechanisms.argument import (
     check_interval,
     check_pure,
     checked_calibration,
-    checked_constructor,
 )
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.window import WindowShape, posterior_start
 from inbounds.sampling.window import WindowSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
+_NEAR = 1e-6  # of a step: as near as that is on the step
 _UP = 1 + 2.0**-30  # covers rounding, and places that are not quite equally likely
 
 
-@checked_constructor
+_checked_constructor = constructed(
+    scale="Window has no scale: epsilon determines the window.",
+    sigma="Window has no scale: epsilon determines the window.",
+    delta="Window gives pure epsilon, which holds for every delta.",
+)
+
+
+@_checked_constructor
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Window(Mechanism):
-    """Release numbers of an interval that any two people may differ in completely.
+    """Release one number per person, where that number may be anything in an interval.
 
     An output is drawn uniformly from a window around the value, or, with a probability of about
     e^(−epsilon/2), from the whole box. This is the mechanism for local privacy, where a value may
-    change by the whole width: outputs are readings of the value on a straight line (`unbiased`), so
-    a mean over many people converges, and a distribution is recovered from few outputs
-    (`deconvolve`).
+    change by the whole width. The expected output is a straight line in the value, which `unbiased`
+    undoes, so that a mean over many people converges; `deconvolve` recovers their distribution.
 
     Parameters
     ----------
     domain
         The interval that contains values and outputs.
     sensitivity
-        What one neighbour may change. `epsilon` is the same for every sensitivity, but the other
-        guarantees are stronger for a small one.
+        What one neighbour may change. A small sensitivity does not reduce the noise, it only
+        improves the guarantees other than `epsilon`: for it, use `ClampedStaircase` or `Optimal`.
     epsilon
         The pure epsilon of one release.
 
@@ -60,8 +67,9 @@ class Window(Mechanism):
     Guarantees
     ----------
     For any two values of the box and any set of outputs, the probabilities differ by a factor of at
-    most exp(`epsilon`). This is one comparison of whole numbers, which holds for the outputs as
-    they are drawn, however the values were rounded (docs/proofs/window.md).
+    most exp(`epsilon`). The probabilities are ratios of integers, and one comparison of integers,
+    which the constructor makes, proves the bound for the outputs as they are drawn, however the
+    values were rounded (docs/proofs/window.md).
 
     See Also
     --------
@@ -150,7 +158,7 @@ class Window(Mechanism):
         >>> round(yes_or_no.mean(1), 6)  # randomised response: e/(1 + e)
         0.731059
         """
-        return cls(domain, sensitivity, check_pure(epsilon=epsilon, delta=delta))
+        return cls(domain, sensitivity, check_pure(epsilon=epsilon, delta=delta, noise="Window"))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -238,29 +246,42 @@ class Window(Mechanism):
         places = window.fraction * outside + (1 - window.fraction) * inside
         return np.asarray(self._spacing * (self._spacing * places))
 
-    # The ideal output. The bounds stand for what lies beyond the first and the last step.
+    # The distribution of the outputs: on a fine grid that of ideal ones, with a step as drawn.
 
     def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
-        none = np.zeros(np.shape(inside))  # but for the rounding to the grid
-        return none, none
+        none = np.zeros(np.shape(inside))
+        if not self._half:
+            return none, none
+        z, places = self._fraction(inside), self._sampler.places
+        high = none
+        if self._sampler.grid.reaches_upper:
+            high = 1 - self._shape.below(np.asarray(1 - 1 / places), z)
+        return self._shape.below(np.asarray(1 / places), z), high
 
     def _pdf(self, x: Floats, inside: Floats) -> Floats:
         total = self._spacing * (self._last + 2 * self._half)
         return self._shape.density(self._position(x), self._fraction(inside)) / total
 
     def _cdf(self, x: Floats, inside: Floats) -> Floats:
-        below = self._shape.below(self._position(x), self._fraction(inside))
+        position = self._position(x)
+        if self._half:  # up to the last step that is at most x
+            places = self._sampler.places
+            position = np.minimum(np.floor(self._index(x) + _NEAR) + 1, places) / places
+        below = self._shape.below(position, self._fraction(inside))
         return np.where(x < float(self.domain.upper), below, 1.0)
 
     def _quantile(self, q: Floats, inside: Floats) -> Floats:
         position = self._shape.quantile(q, self._fraction(inside))
-        return self._number(position * (self._last + 2 * self._half) - self._half)
+        if not self._half:
+            return self._number(position * self._last)
+        index = np.clip(np.ceil(position * self._sampler.places - 1 - _NEAR), 0, self._last)
+        return np.asarray(self._sampler.grid.points(index.astype(np.int64)), np.float64)
 
     # Readings.
 
     @property
     def reading_bias(self) -> float:
-        """How far above the last step a value of the box may be."""
+        """The largest bias of `unbiased`: zero, unless the width is no multiple of the step."""
         grid = self._sampler.grid
         return max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
 

@@ -200,10 +200,15 @@ def test_each_objective_is_best_by_its_own_measure() -> None:
     [
         (lambda: Optimal(Box([0, 0], [1, 1]), 1, 1.0), "domain must be an interval for Optimal"),
         (lambda: Optimal(Box(0, 1), 1, -1.0), "epsilon must be"),
+        (lambda: Optimal(Box(-1e300, 1e300), 1e300, 1.0), "domain must have bounds up to 1e100"),
+        (lambda: Optimal(Box(0, 1e-200), 1e-200, 1.0), "domain must have bounds up to 1e100"),
         (lambda: Optimal(Box(0, 1), 1e-9, 1.0), "sensitivity must be at least"),
         (lambda: Optimal(Box(0, 1), 1, 1.0, "best"), "objective must be"),  # type: ignore[arg-type]
         (lambda: Optimal(Box(0, 10**6, step=1), 10**6, 1.0), "step must be large enough"),
-        (lambda: Optimal.calibrated(Box(0, 1), 1, epsilon=1.0, delta=1e-6), "delta must be 0"),
+        (
+            lambda: Optimal.calibrated(Box(0, 1), 1, epsilon=1.0, delta=1e-6),
+            "delta must be 0 for Optimal",
+        ),
         (lambda: MECHANISMS[0].release([1.0, math.inf]), "values must be finite"),
     ],
 )

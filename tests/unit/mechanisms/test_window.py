@@ -67,6 +67,19 @@ def test_cdf_at_half_steps_adds_up_the_probabilities(m: Window) -> None:
 
 
 @pytest.mark.parametrize("m", STEPPED, ids=repr)
+def test_the_distribution_on_steps_is_that_of_the_outputs_as_drawn(m: Window) -> None:
+    for value in np.linspace(m.domain.lower, m.domain.upper, 7):
+        outputs, chances = exact_table(m, value)
+        np.testing.assert_allclose(m.cdf(outputs, value), np.cumsum(chances), atol=1e-9)
+        low, high = m.mass_at_bounds(value)
+        assert low == pytest.approx(chances[0], abs=1e-9)
+        assert high == pytest.approx(chances[-1] if outputs[-1] == m.domain.upper else 0, abs=1e-9)
+        for q in (1e-6, 0.2, 0.5, 0.99, 1.0):
+            expected = outputs[np.argmax(np.cumsum(chances) >= q - 1e-12)]
+            assert m.quantile(q, value) == expected
+
+
+@pytest.mark.parametrize("m", STEPPED, ids=repr)
 def test_the_denoised_output_is_the_posterior_mean_of_steps(m: Window) -> None:
     outputs, _ = exact_table(m, float(m.domain.lower))
     values = np.linspace(outputs[0], outputs[-1], 4001)
@@ -163,8 +176,12 @@ def test_a_copy_is_equal_and_releases_alike() -> None:
         (lambda: Window((0, 1), 1, 1.0), "domain must be a Box"),  # type: ignore[arg-type]
         (lambda: Window(Box(0, 1), 1, 0.0), "epsilon must be"),
         (lambda: Window(Box(0, 1), -1, 1.0), "sensitivity must be"),
-        (lambda: Window.calibrated(Box(0, 1), 1, epsilon=1.0, delta=1e-6), "delta must be 0"),
+        (
+            lambda: Window.calibrated(Box(0, 1), 1, epsilon=1.0, delta=1e-6),
+            "delta must be 0 for Window",
+        ),
         (lambda: UNIT.unbiased(1.5), "output must lie in the box"),
+        (lambda: Window(Box(0, 1), 1), "epsilon must be given: "),  # type: ignore[call-arg]
         (lambda: Window(Box(0, 1), 1, 1e-30).unbiased(0.5), "epsilon must be large enough"),
         (lambda: UNIT.release(math.nan), "values must be finite"),
     ],
