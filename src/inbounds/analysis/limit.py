@@ -18,16 +18,17 @@ from inbounds._types import Number
 from inbounds.analysis.calibrate import check_setting
 from inbounds.analysis.limit_reached import reached_by_table, upper_end
 from inbounds.calibration.limit_bound import evidence
-from inbounds.calibration.limit_certificate import LimitCertificate
+from inbounds.calibration.limit_certificate import LimitCertificate, value_count
 from inbounds.calibration.limit_problem import FORMS, Problem
 from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, CertificateError
 from inbounds.guarantee import Guarantee
 from inbounds.sampling.grid import Grid
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UNKNOWN = "no certified limit is known for (epsilon, delta) or rho; give epsilon alone."
+_SLACK = 1e-8  # of an error that was computed in doubles
 _AVERAGED = {
     "average": "average over the values",
     "worst": "at the worst value",
@@ -207,6 +208,11 @@ def limit(
         upper = upper_end(problem, number, chosen) * float(problem.width * unit) ** 2
         upper = min(upper, reached_by_table(domain, stated, number, chosen))
         advance(1)
+    if upper * (1 + _SLACK) < proof.lower:
+        raise CertificateError(
+            f"a mechanism has an error of {upper!r}, below the limit of {proof.lower!r} that was "
+            "proved. Please report this with the arguments."
+        )
     upper = max(upper * (1 + 2.0**-50), proof.lower)
     return Limit(proof.lower, upper, domain, stated, number, chosen, proof)
 
@@ -218,9 +224,12 @@ def _problem(box: Box, sensitivity: float) -> tuple[Problem, Fraction]:
     width = (Fraction(upper) - Fraction(lower)) / unit
     if step is None:
         return Problem(width, Fraction(1)), unit
-    points = Grid.fit(lower, upper, step, scale=1.0).intervals + 1
-    spacing = min(Fraction(step) / unit, width / (points - 1))
-    return Problem(width, Fraction(1), spacing, points), unit
+    points = value_count(lower, upper, step)
+    if points is None or points != Grid.fit(lower, upper, step, scale=1.0).intervals + 1:
+        requirement = "have a step that doubles hold exactly, such as 1 or 0.25"
+        hint = "state the values in other units, in which the step is 1."
+        raise ArgumentError.must("domain", requirement, got=f"step={step!r}", hint=hint)
+    return Problem(width, Fraction(1), Fraction(step) / unit, points), unit
 
 
 def _bounds(box: Box) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from inbounds import _json
-from inbounds._check import quoted
+from inbounds._check import format_numbers, quoted
 from inbounds._table import Printed, Table
 from inbounds.calibration.limit_problem import FORMS, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
@@ -20,6 +20,7 @@ from inbounds.errors import ArgumentError, CertificateError
 
 _CLOSED = ("two_ends", "pairs")  # forms without lattices
 _LARGEST = 2**53
+_NEARLY = Fraction(1, 500)  # of a step
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,18 +95,21 @@ class LimitCertificate(Printed):
             If the evidence does not prove `lower`.
         """
         self._check_fields()
-        for proof in self.proofs:
-            proof.check(self.epsilon, self.group, exact=exact)
-        if not Fraction(self.lower) <= self.proved():
+        try:
+            for proof in self.proofs:
+                proof.check(self.epsilon, self.group, exact=exact)
+            is_proved = Fraction(self.lower) <= self.proved()
+        except (ZeroDivisionError, OverflowError, IndexError):
+            raise CertificateError("the evidence is for another problem.") from None
+        if not is_proved:
             raise CertificateError(f"the evidence does not prove an error above {self.lower!r}.")
         return self
 
     def proved(self) -> Fraction:
         """Return the bound that the evidence proves if it is right, exactly."""
         lower, upper = map(Fraction, self.bounds)
-        width, step = upper - lower, None
-        if self.step is not None:  # the last value is in bounds, even if a step was rounded up
-            step = min(Fraction(self.step), width / (self.points - 1))
+        width = upper - lower
+        step = None if self.step is None else Fraction(self.step)
         problem = Problem(width, Fraction(self.sensitivity), step, self.points)
         return bound(
             problem,
@@ -127,6 +131,7 @@ class LimitCertificate(Printed):
         if self.step is not None:
             sound = sound and _is_real(self.step) and self.step > 0
             sound = sound and type(self.points) is int and 2 <= self.points <= _LARGEST
+            sound = sound and self.points == value_count(*self.bounds, self.step)
         else:
             sound = sound and self.points == 0 and type(self.points) is int
         sound = sound and self.form in FORMS.get(str(self.objective), ())
@@ -157,17 +162,40 @@ class LimitCertificate(Printed):
     def _table(self) -> Table:
         facts = {
             "mean squared error, at least": quoted(self.lower),
-            "objective": quoted(self.objective),
-            "interval": quoted(self.bounds),
+            "objective": self.objective,
+            "interval": " to ".join(map(format_numbers, self.bounds)),
+            "step": "none" if self.step is None else f"{format_numbers(self.step)}",
             "sensitivity": quoted(self.sensitivity),
             "epsilon": quoted(self.epsilon),
-            "evidence": f"{quoted(self.form)}, {len(self.proofs)} lattices",
+            "evidence": f"{self.form}; lattices: {len(self.proofs)}",
         }
         return Table.of_facts("Limit certificate", facts.items(), "check() proves the bound again.")
 
     def __repr__(self) -> str:
         shown = f"lower={quoted(self.lower)}, objective={quoted(self.objective)}"
         return f"LimitCertificate({shown}, form={quoted(self.form)})"
+
+
+def value_count(lower: float, upper: float, step: float) -> int | None:
+    """Return the number of values of a box with a step, or None if doubles do not hold all exactly.
+
+    A width that is nearly a whole number of steps has an upper bound that is a value off the steps.
+
+    Examples
+    --------
+    >>> value_count(0.0, 10.0, 3.0), value_count(0.0, 1.0, 0.1)
+    (4, None)
+    """
+    ends = [Fraction(number) for number in (lower, upper, step)]
+    unit = max(number.denominator for number in ends)  # a power of two, as of all doubles
+    if max(map(abs, ends)) * unit > _LARGEST:
+        return None
+    steps = (ends[1] - ends[0]) / ends[2]
+    whole = math.floor(steps)
+    rest = steps - whole
+    if 0 < rest < _NEARLY or rest > 1 - _NEARLY:
+        return None
+    return whole + 1
 
 
 def _proof(

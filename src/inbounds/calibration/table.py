@@ -214,9 +214,9 @@ class LevelTable:
         try:
             fields: dict[str, Any] = _json.read(text)
             for name in ("lower", "upper"):
-                fields[name] = float(fields[name])
+                fields[name] = _from_number(fields[name])
             for name in ("boundaries", "outputs"):
-                fields[name] = tuple(map(float, fields[name]))
+                fields[name] = tuple(map(_from_number, fields[name]))
             for name in ("numerator", "denominator"):
                 fields[name] = _from_hexadecimal(fields[name])
             fields["rows"] = tuple(tuple(map(_from_hexadecimal, row)) for row in fields["rows"])
@@ -278,7 +278,7 @@ class TableCertificate:
         try:
             fields: dict[str, Any] = _json.read(text)
             table = LevelTable.from_json(json.dumps(fields.pop("table")))
-            return cls(table, **{name: float(number) for name, number in fields.items()})
+            return cls(table, **{name: _from_number(number) for name, number in fields.items()})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ArgumentError.must_be("text", "a certificate written by to_json") from None
 
@@ -310,6 +310,12 @@ def _windows(of: Callable[..., NDArray[Any]], array: NDArray[Any], size: int) ->
         span *= 2
     rest = size - span
     return of(array[:-rest], array[rest:]) if rest else array
+
+
+def _from_number(number: object) -> float:
+    if type(number) not in (int, float):
+        raise ValueError("a number must be written as one.")
+    return float(number)  # type: ignore[arg-type]
 
 
 def _from_hexadecimal(text: object) -> int:

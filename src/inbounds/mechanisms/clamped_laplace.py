@@ -178,10 +178,27 @@ class ClampedLaplace(NoiseMechanism):
         return bound
 
     def _unbiased(self, outputs: Floats) -> Floats:
-        """Read a bound as the mean of the noise beyond it, which is one scale away."""
+        """Read a bound as the mean of the noise beyond it, which is one scale away.
+
+        The last step stands for the upper bound.
+        """
         lower, upper = np.asarray(self.domain.lower), np.asarray(self.domain.upper)
+        sampler = self.sampler()
+        grids = [sampler.grid(j) for j in range(self.domain.dimension)]
+        last = np.reshape([float(grid.points(grid.intervals)) for grid in grids], upper.shape)
         below = np.where(outputs == lower, lower - self.scale, outputs)
-        return np.where(outputs == upper, upper + self.scale, below)
+        return np.where(outputs >= last, upper + self.scale, below)
+
+    @property
+    def reading_bias(self) -> float:
+        """How far the expectation of `unbiased` may be from the value (docs/proofs/readings.md)."""
+        most = 0.0
+        for step, scale in zip(self.domain.steps, self.scales.tolist(), strict=True):
+            if step is not None:
+                first = (scale + step / 2) * min(1.0, step / (4 * scale))
+                last = (scale + 1.5 * step) * min(1.0, 3 * step / (4 * scale))
+                most = max(most, step / 2 + first + last)
+        return most
 
     @property
     def total_variation(self) -> float:

@@ -34,6 +34,7 @@ from inbounds.sampling.grid import Grid
 from inbounds.sampling.table import TableSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
+_ROUNDING = 2.0**-46  # of a reading, which may be far outside the box
 _MOST_STEPS = 512  # possible outputs of a box with a step
 
 
@@ -317,7 +318,10 @@ class Optimal(Mechanism):
     @property
     def reading_bias(self) -> float:
         """How far the expectation of `unbiased` may be from the value, because of rounding."""
-        return 0.0 if self._reading is None else self._reading[1]
+        if self._reading is None:
+            return 0.0
+        slope, bias = self._reading
+        return bias + _ROUNDING * float(self.domain.widths[0]) / slope
 
     def _denoise(self, outputs: Floats) -> Floats:
         return self._finite.posterior_means(*_bounds(self.domain))[self._finite.column_of(outputs)]

@@ -117,10 +117,10 @@ class Readable(Distribution):
         Examples
         --------
         >>> import inbounds as ib
-        >>> ib.ClampedLaplace(ib.Box(0, 9, step=1), 9, scale=3.0).reading_bias
-        1.0
+        >>> ib.ClampedLaplace(ib.Box(0, 9), 9, scale=3.0).reading_bias
+        0.0
         """
-        return max(0.0 if step is None else step for step in self.domain.steps)
+        return 0.0
 
     def _published(self, **labelled: Any) -> Floats:
         """Return outputs, the only keyword argument, after checking that they can be outputs."""

@@ -14,7 +14,9 @@ import numpy as np
 from inbounds import _check
 from inbounds._entry import constructed
 from inbounds._types import Floats, Number
+from inbounds.calibration.spacing import distance_bound
 from inbounds.domain import Box
+from inbounds.errors import ArgumentError
 from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.argument import (
     check_interval,
@@ -23,9 +25,12 @@ from inbounds.mechanisms.argument import (
 )
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.window import WindowShape, posterior_start
+from inbounds.sampling.lattice import NARROWEST
 from inbounds.sampling.window import WindowSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
+_STEEP = 1e-6  # with a smaller slope, the rounding of a reading counts as its bias
+_TINY = 2.0**-46
 _NEAR = 1e-6  # of a step: as near as that is on the step
 _UP = 1 + 2.0**-30  # covers rounding, and places that are not quite equally likely
 
@@ -108,6 +113,9 @@ class Window(Mechanism):
 
     def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: float) -> None:
         lower, upper = check_interval(domain, "Window")
+        if upper - lower < NARROWEST:
+            requirement = "have a width of at least 2**-900"
+            raise ArgumentError.must("domain", requirement, hint="use smaller units.")
         checked = as_sensitivity(sensitivity)
         checked.limits(1)
         epsilon = check_epsilon(epsilon)
@@ -175,8 +183,9 @@ class Window(Mechanism):
         """An upper bound on the total variation between the outputs of two neighbours."""
         window = self._sampler
         change = self.sensitivity.within(self.domain.widths).total
+        change = float(distance_bound(*_ends(self.domain), change))  # after rounding to doubles
         moved = change / self._spacing * (window.places - window.length) / (window.places - 1) + 1
-        return min(1.0, (1 - window.fraction) * min(1.0, moved / window.length * _UP) * _UP)
+        return min(1.0, window.inside * min(1.0, moved / window.length * _UP) * _UP)
 
     def sampler(self, *, equal_time: bool = True) -> WindowSampler:
         """Return the sampler that draws outputs; its time never depends on the values."""
@@ -195,7 +204,8 @@ class Window(Mechanism):
     @property
     def _shape(self) -> WindowShape:
         """The distribution of the ideal output, of which the output drawn is the nearest place."""
-        return WindowShape(self._sampler.fraction, self._sampler.length / self._sampler.places)
+        window = self._sampler
+        return WindowShape(window.fraction, window.inside, window.length / window.places)
 
     @property
     def _half(self) -> float:
@@ -233,7 +243,7 @@ class Window(Mechanism):
     def _pull(self, z: Floats) -> Floats:
         """Return the bias of an output in places, towards the middle."""
         window = self._sampler
-        return (0.5 - z) * (self._last - (1 - window.fraction) * (window.places - window.length))
+        return (0.5 - z) * (self._last - window.inside * (window.places - window.length))
 
     def _second_moment(self, z: Floats, about: Floats) -> Floats:
         """Return the mean squared distance of the output from a place, as a squared number."""
@@ -243,7 +253,7 @@ class Window(Mechanism):
         inside = (window.length**2 - 1) / 12 + part * (1 - part)
         inside = inside + (start + (window.length - 1) / 2 - about) ** 2
         outside = (window.places**2 - 1) / 12 + (self._last / 2 - about) ** 2
-        places = window.fraction * outside + (1 - window.fraction) * inside
+        places = window.fraction * outside + window.inside * inside
         return np.asarray(self._spacing * (self._spacing * places))
 
     # The distribution of the outputs: on a fine grid that of ideal ones, with a step as drawn.
@@ -282,8 +292,12 @@ class Window(Mechanism):
     @property
     def reading_bias(self) -> float:
         """The largest bias of `unbiased`: zero, unless the width is no multiple of the step."""
-        grid = self._sampler.grid
-        return max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
+        grid, width = self._sampler.grid, float(self.domain.widths[0])
+        beyond = max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
+        slope = self._sampler.slope
+        if slope > _STEEP:
+            return beyond
+        return beyond + _TINY * width / slope if slope else math.inf
 
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._sampler.slope == 0:

@@ -109,8 +109,10 @@ class FiniteOutputs:
 
     def column_of(self, outputs: Floats) -> NDArray[np.intp]:
         """Return the column of the nearest possible output."""
-        between = (self.outputs[:-1] + self.outputs[1:]) / 2
-        return np.searchsorted(between, outputs)
+        above = np.minimum(np.searchsorted(self.outputs, outputs), self.outputs.size - 1)
+        below = np.maximum(above - 1, 0)
+        is_above = self.outputs[above] - outputs < outputs - self.outputs[below]
+        return np.where(is_above | (self.outputs[above] == outputs), above, below)
 
     @cached_property
     def _sums(self) -> Floats:

@@ -14,13 +14,13 @@ _UP = 1 + 2.0**-30  # covers rounding, and places that are not quite equally lik
 
 @dataclass(frozen=True, slots=True)
 class WindowShape:
-    """Uniform on [0, 1] with probability `rare`, otherwise on [(1-f)z, (1-f)z + f].
+    """Uniform on [0, 1] with probability `rare`, and on [(1-f)z, (1-f)z + f] with `often`.
 
     Here z in [0, 1] is the value, and f is `length`.
 
     Examples
     --------
-    >>> shape = WindowShape(0.25, 0.5)
+    >>> shape = WindowShape(0.25, 0.75, 0.5)
     >>> float(shape.below(np.array(0.5), np.array(0.0))), float(shape.density(0.25, 0.0))
     (0.875, 1.75)
     >>> float(shape.quantile(np.array(0.875), np.array(0.0)))
@@ -28,6 +28,7 @@ class WindowShape:
     """
 
     rare: float
+    often: float
     length: float
 
     def start(self, z: Floats) -> Floats:
@@ -37,16 +38,16 @@ class WindowShape:
     def density(self, x: Floats, z: Floats) -> Floats:
         """Return the density at x."""
         covered = (x >= self.start(z)) & (x <= self.start(z) + self.length)
-        return np.asarray(self.rare + (1 - self.rare) / self.length * covered)
+        return np.asarray(self.rare + self.often / self.length * covered)
 
     def below(self, x: Floats, z: Floats) -> Floats:
         """Return the probability of an output below x."""
         inside = np.clip((x - self.start(z)) / self.length, 0.0, 1.0)
-        return np.asarray(self.rare * x + (1 - self.rare) * inside)
+        return np.asarray(self.rare * x + self.often * inside)
 
     def quantile(self, q: Floats, z: Floats) -> Floats:
         """Return x with `below` equal to q."""
-        start, often = self.start(z), 1 - self.rare
+        start, often = self.start(z), self.often
         first = self.rare * start
         last = first + self.rare * self.length + often
         within = start + (q - first) / (self.rare + often / self.length)
@@ -59,7 +60,7 @@ class WindowShape:
         An output of any value is within the radius of the middle with a probability of at least
         `level`. The margin is added to the radius.
         """
-        often = 1 - self.rare
+        often = self.often
         inside = often + self.rare * self.length  # the probability of the window
         if level <= inside:
             radius = self.length / 2 * level / inside

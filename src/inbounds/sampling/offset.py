@@ -99,7 +99,7 @@ def interval_offsets(
     """
     bounds = np.array([lower]), np.array([upper])
     if doubles_hold(dtype, *bounds):
-        return lambda values: np.asarray(np.clip(values, lower, upper) - lower, np.float64)
+        return lambda values: np.clip(values.astype(np.float64), lower, upper) - lower
     if dtype.kind in "iu":
         integers, first = Integers.of(dtype, *bounds), np.zeros(1, np.intp)
         return lambda values: integers.offsets(values, first)

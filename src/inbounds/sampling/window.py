@@ -14,6 +14,7 @@ from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.errors import ArgumentError
 from inbounds.numerics import ball
 from inbounds.sampling.blocks import in_blocks
 from inbounds.sampling.entropy import Entropy, Words
@@ -58,8 +59,8 @@ class WindowSampler:
         grid = Grid(lower, upper, None, _FINE)
         if step is not None:
             grid = Grid.fit(lower, upper, step, upper - lower)
-        if grid.intervals > _FINE:  # a step so small that it does not matter
-            grid = Grid(lower, upper, None, _FINE)
+        if grid.intervals > _FINE:
+            raise ArgumentError.must_be("step", "at least a part in 2**31 of the box for Window")
         places = grid.intervals + 1
         ideal = places / (1 + np.exp(min(epsilon, 80.0) / 2))
         least = 1 if step is not None else _LEAST
@@ -79,16 +80,21 @@ class WindowSampler:
         return self.uniform / _WORD
 
     @property
+    def inside(self) -> float:
+        """The probability that the output lies in the window because of it; not 1 - fraction."""
+        return (_WORD - self.uniform) / _WORD
+
+    @property
     def slope(self) -> float:
         """By how much the expected output grows with the value."""
-        return (1 - self.fraction) * (self.places - self.length) / (self.places - 1)
+        return self.inside * (self.places - self.length) / (self.places - 1)
 
     @property
     def average_variance(self) -> float:
         """The variance of the unbiased reading, in places, averaged over all values."""
         if self.slope <= 0:
             return np.inf
-        inside, outside = 1 - self.fraction, self.fraction
+        inside, outside = self.inside, self.fraction
         ends = (self.places - self.length) ** 2 / 12  # of the middle of the window
         spread = outside * (self.places**2 - 1) / 12 + inside * ((self.length**2 - 1) / 12 + ends)
         return (spread - inside**2 * ends) / self.slope**2
@@ -132,9 +138,10 @@ class WindowSampler:
             starts += (words[2] >> np.uint64(11)) * 2.0**-53  # rounded up or down at random
         else:
             starts += 0.5
-        np.minimum(starts, float(last), out=starts)
+        with np.errstate(invalid="ignore"):  # whatever the start is, it is moved to a possible one
+            whole = np.minimum(starts.astype(np.uint64), np.uint64(last))
         inside = words[0] > np.uint64(self.uniform - 1)
-        first = starts.astype(np.uint64) * inside
+        first = whole * inside
         choices = np.uint64(self.places) - inside * np.uint64(self.places - self.length)
         indices: NDArray[np.int64] = (first + _below(words[1], choices)).view(np.int64)
         return indices

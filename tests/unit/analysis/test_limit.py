@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.optimize import linprog
 import inbounds as ib
 from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import ErrorSummary
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
 from inbounds.guarantee import Guarantee
 from inbounds.sensitivity import L2
 
@@ -93,10 +94,20 @@ def test_a_fine_step_approaches_the_interval() -> None:
     fine.certificate().check()
 
 
-def test_decimal_steps_give_no_more_than_whole_ones() -> None:
-    decimal = ib.limit(ib.Box(0, 1, step=0.1), 0.3, epsilon=1.0)
-    whole = ib.limit(ib.Box(0, 10, step=1), 3, epsilon=1.0)
-    assert decimal.lower * 100 <= whole.lower
+@pytest.mark.parametrize(
+    "box", [ib.Box(0, 1, step=0.1), ib.Box(0, 1.0000000005, step=0.25), ib.Box(0, 2.1, step=0.7)]
+)
+def test_steps_that_doubles_do_not_hold_exactly_are_refused(box: ib.Box) -> None:
+    """Which values are neighbours would depend on their rounding."""
+    with pytest.raises(ArgumentError, match="have a step that doubles hold exactly"):
+        ib.limit(box, 0.3, epsilon=1.0)
+
+
+def test_the_step_of_a_certificate_cannot_be_changed() -> None:
+    proof = ib.limit(ib.Box(0, 10, step=0.25), 1, epsilon=6.0).certificate()
+    for step in (1.0, 0.5, 1e300, 0.125):
+        with pytest.raises(CertificateError):
+            replace(proof, step=step).check()
 
 
 @pytest.mark.parametrize("scale", [2.0**-40, 3.0, 1e30])

@@ -1,3 +1,4 @@
+import json
 import math
 import pickle
 from dataclasses import replace
@@ -225,3 +226,13 @@ def test_it_is_deconvolved_and_audited() -> None:
     low, high = result.interval("mean", 0.999999)
     assert low < values.mean() < high
     assert ib.audit(m, releases=200_000).epsilon_lower > 0.9
+
+
+@pytest.mark.parametrize("name", ["epsilon", "sensitivity"])
+def test_numbers_of_a_certificate_are_not_texts(name: str) -> None:
+    proof = MECHANISMS[0].certificate()
+    fields = json.loads(proof.to_json())
+    for text in ("1.99999999999999999999", "1.0"):
+        forged = json.dumps(fields | {name: text})
+        with pytest.raises(ArgumentError, match=r"^text must be"):
+            type(proof).from_json(forged)

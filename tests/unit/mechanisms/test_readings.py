@@ -75,6 +75,20 @@ def test_the_unbiased_reading_of_clamped_laplace_noise_has_the_value_as_its_mean
     assert square - value**2 == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("upper", [2.97, 3.0, 3.5, 9.99, 10.0])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 50.0])
+def test_with_any_step_the_reading_is_as_biased_as_stated_at_most(
+    upper: float, scale: float
+) -> None:
+    m = ib.ClampedLaplace(ib.Box(0, upper, step=1), upper, scale=scale)
+    grid = m.sampler().grid(0)
+    outputs = np.asarray(grid.points(np.arange(grid.intervals + 1)), float)
+    cuts = np.arange(grid.intervals) * float(grid.spacing) + float(grid.spacing) / 2
+    for value in np.linspace(0, upper, 15):
+        chances = np.diff([0.0, *m.cdf(cuts, value), 1.0])
+        assert abs(float(chances @ m.unbiased(outputs)) - value) <= m.reading_bias
+
+
 @pytest.mark.parametrize("kind", [ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian])
 def test_where_no_reading_is_unbiased_an_error_says_so(kind: Any) -> None:
     m = kind(BOX, 3, 1.0)

@@ -154,6 +154,19 @@ def test_total_variation_bounds_the_difference_of_any_two_tables() -> None:
     assert whole.total_variation == pytest.approx(1 - math.exp(-0.5), rel=1e-7)
 
 
+@pytest.mark.parametrize("epsilon", [1e-15, 1e-12, 1e-6, 0.1, 5.0])
+def test_readings_are_as_unbiased_as_stated_even_if_outputs_say_hardly_anything(
+    epsilon: float,
+) -> None:
+    m = Window(Box(0, 1, step=1), 1, epsilon)
+    for value in (0.0, 1.0):
+        window = m.sampler()
+        chances = probabilities(window, int(value))
+        readings = [Fraction(reading) for reading in m.unbiased(np.array([0.0, 1.0])).tolist()]
+        mean = sum(p * g for p, g in zip(chances, readings, strict=True))
+        assert abs(mean - Fraction(value)) <= Fraction(m.reading_bias) + Fraction(1, 10**9)
+
+
 def test_two_steps_are_randomised_response() -> None:
     m = Window.calibrated(Box(0, 1, step=1), 1, epsilon=math.log(3))
     assert m.mean(1) == pytest.approx(0.75, rel=1e-12)
@@ -180,6 +193,7 @@ def test_a_copy_is_equal_and_releases_alike() -> None:
             lambda: Window.calibrated(Box(0, 1), 1, epsilon=1.0, delta=1e-6),
             "delta must be 0 for Window",
         ),
+        (lambda: Window(Box(0, 1e-300), 1e-300, 1.0), "domain must have a width"),
         (lambda: UNIT.unbiased(1.5), "output must lie in the box"),
         (lambda: Window(Box(0, 1), 1), "epsilon must be given: "),  # type: ignore[call-arg]
         (lambda: Window(Box(0, 1), 1, 1e-30).unbiased(0.5), "epsilon must be large enough"),

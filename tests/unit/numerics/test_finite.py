@@ -56,3 +56,10 @@ def test_at_a_high_level_every_piece_is_plausible() -> None:
     first, last = CELLS.plausible(0.999)
     assert first.tolist() == [0, 0, 0]
     assert last.tolist() == [1, 1, 1]
+
+
+def test_outputs_are_found_even_beside_adjacent_doubles() -> None:
+    outputs = np.array([0.3, np.nextafter(0.3, 1), 0.7])
+    finite = FiniteOutputs.of(ENDS[:2], outputs, np.full((1, 3), 1 / 3), rounds_between=False)
+    assert finite.column_of(finite.outputs).tolist() == [0, 1, 2]
+    assert finite.column_of(np.array([-1.0, 0.45, 0.6, 9.0])).tolist() == [0, 1, 2, 2]

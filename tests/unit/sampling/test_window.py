@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from inbounds.errors import ArgumentError
 from inbounds.numerics import ball
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.window import WindowSampler, _below
@@ -144,6 +145,28 @@ def test_shapes_and_no_values_at_all() -> None:
     assert window.draw(np.array(0.5), SYSTEM).shape == ()
 
 
-def test_a_step_too_fine_to_matter_becomes_a_fine_grid() -> None:
-    window = WindowSampler.of(0.0, 1.0, 2.0**-40, epsilon=1.0)
-    assert window.places == 2**31 + 1
+def test_a_step_that_is_too_fine_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"^step must be"):
+        WindowSampler.of(0.0, 1.0, 2.0**-40, epsilon=1.0)
+
+
+@pytest.mark.parametrize("offset", [math.nan, math.inf, -5.0, -math.inf, 1e300])
+@pytest.mark.parametrize("step", [None, 1.0])
+def test_any_start_however_computed_is_moved_to_a_possible_one(
+    offset: float, step: float | None
+) -> None:
+    window = WindowSampler.of(0.0, 10.0, step, epsilon=3.0)
+    indices = window.indices(np.full(1000, offset), SYSTEM)
+    assert indices.min() >= 0
+    assert indices.max() < window.places
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_numbers_of_few_bits_are_subtracted_in_doubles(dtype: Any) -> None:
+    window = WindowSampler.of(-70000.0, 1e39, None, epsilon=2.0)
+    values = np.array([5, 60000, -60000], dtype)
+    expected = window.draw(values.astype(float), SeededEntropy(3))
+    assert window.draw(values, SeededEntropy(3)).tolist() == expected.tolist()
+    near = WindowSampler.of(70000.0, 80000.0, None, epsilon=2.0)
+    outputs = near.draw(np.full(2000, 100, dtype), SYSTEM)
+    assert np.all((outputs >= 70000) & (outputs <= 80000))
