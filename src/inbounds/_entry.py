@@ -206,7 +206,7 @@ class _Misfit:
         keywords = [name for name in self.names if name in given and name not in self.places]
         call = ", ".join([*self.places, *(f"{name}={given[name]}" for name in keywords)])
         named = _listed(unfilled[: len(self.extra)])
-        numbers = all(type(value) in (int, float) for value in self.args)
+        numbers = all(type(value) in (int, float) for value in self.args) and len(self.args) > 2
         hint = "domain is one argument: Box(0, 120)." if numbers and "domain" in self.places else ""
         return ArgumentTypeError.must_be(named, f"given by name: {self.label}({call})", hint=hint)
 
