@@ -437,7 +437,10 @@ def test_points_beside_values_must_fit_in_memory_together() -> None:
 
 def test_what_only_some_mechanisms_have_is_said_to_be_theirs() -> None:
     mechanism = ib.ClampedLaplace(Box(0, 1), 1, scale=1.0)
-    for name, words in (("certificate", "BoundedGaussian, BoundedLaplace and Optimal"), ("sigma", "scale")):
+    for name, words in (
+        ("certificate", "BoundedGaussian, BoundedLaplace and Optimal"),
+        ("sigma", "scale"),
+    ):
         assert not hasattr(mechanism, name)
         with pytest.raises(AttributeError, match=f"ClampedLaplace has no attribute.*{words}"):
             getattr(mechanism, name)
