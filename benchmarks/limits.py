@@ -23,7 +23,7 @@ from benchmarks import local_rivals, recovered
 from benchmarks.read_error import Errors, read_error
 from benchmarks.recovered import calibrated
 from benchmarks.timing import duration, judged, new_table, one_core, race, run_json
-from inbounds.calibration.limit_problem import Objective
+from inbounds.calibration.objective import Objective
 from inbounds.mechanisms.mechanism import Mechanism
 
 AVERAGE_AIM, WORST_AIM, SPEED_AIM = 0.015, 0.03, 0.5

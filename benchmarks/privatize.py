@@ -26,7 +26,7 @@ import inbounds as ib
 from benchmarks.timing import Timing, judged, new_table, race
 from inbounds.frames.local import file
 from inbounds.frames.local.arrow_frame import privatize_frame
-from inbounds.frames.local.column import Column
+from inbounds.frames.local.column import PrivateColumn
 
 AIM = 0.5
 MEMORY_AIM = 1 << 30
@@ -91,7 +91,7 @@ def _pipelines(source: Path, target: Path) -> Table:
         "clipped, in one thread: neither exact nor of pure epsilon.",
         *("pipeline", "speed", "× copy", "× plain copy"),
     )
-    jobs = [Column("pay", _PAY, "error"), Column("age", _AGE, "error")]
+    jobs = [PrivateColumn("pay", _PAY, "error"), PrivateColumn("age", _AGE, "error")]
     for job in jobs:
         job.release(np.zeros(1 << 12))  # loads the compiled code
     steps: dict[str, tuple[Callable[[Any], Any], bool]] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inbounds.auditing.audit import Audit, audit
     from inbounds.calibration.certificate import Certificate
     from inbounds.calibration.limit_certificate import LimitCertificate
-    from inbounds.calibration.table import TableCertificate
+    from inbounds.calibration.table_certificate import TableCertificate
     from inbounds.domain import Box
     from inbounds.errors import (
         ArgumentError,
@@ -107,7 +107,7 @@ _HOMES = {
     "inbounds.analysis.regimes": ("Regimes", "regimes"),
     "inbounds.recovery.deconvolve": ("Deconvolution", "deconvolve"),
     "inbounds.calibration.certificate": ("Certificate",),
-    "inbounds.calibration.table": ("TableCertificate",),
+    "inbounds.calibration.table_certificate": ("TableCertificate",),
     "inbounds.calibration.limit_certificate": ("LimitCertificate",),
     "inbounds.domain": ("Box",),
     "inbounds.errors": (

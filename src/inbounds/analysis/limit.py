@@ -126,7 +126,9 @@ def limit(
     ----------
     domain
         The interval that values live in. If it has a step, so do the values: the limit is that for
-        values on the grid, which are all equally likely in the average.
+        values on the grid, which are all equally likely in the average. Outputs may be any number,
+        so a mechanism whose outputs are on the grid may not reach it. Doubles must hold the step
+        exactly, as they do 1 or 0.25, but not 0.1.
     sensitivity
         The largest distance of two values that are neighbours.
     epsilon
@@ -147,8 +149,8 @@ def limit(
     Raises
     ------
     ArgumentError
-        If a number is out of its range, or `domain` has several coordinates: no certified limit is
-        known for them.
+        If a number is out of its range, the step is not exact, or `domain` has several coordinates:
+        no certified limit is known for them.
     ArgumentTypeError
         If `domain` is not a `Box`, or `delta` or `rho` is given.
 

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.limit_bound import staircase_variance
 from inbounds.calibration.limit_problem import Problem
 from inbounds.calibration.objective import Objective
 from inbounds.calibration.risk import Risk
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.optimal import Optimal
+from inbounds.numerics.staircase import least_variance
 from inbounds.sampling.grid import Grid
 from inbounds.sensitivity import Sensitivity
 
@@ -42,7 +42,7 @@ def upper_end(problem: Problem, epsilon: float, objective: Objective) -> float:
     (0.069986, 0.196612)
     """
     sensitivity = float(problem.reachable / problem.width)
-    errors = [sensitivity**2 * staircase_variance(epsilon)]
+    errors = [sensitivity**2 * least_variance(epsilon)]
     if objective == "unbiased":
         errors += _unbiased(problem, sensitivity, epsilon)
     else:

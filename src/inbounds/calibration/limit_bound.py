@@ -24,6 +24,7 @@ from inbounds.calibration.limit_problem import MOST_STEPS, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.calibration.limit_search import UnbiasedSearch, WeightedSearch, WorstSearch
 from inbounds.calibration.objective import Objective
+from inbounds.numerics.staircase import least_variance
 
 _SEARCHED = 240  # the most places of a lattice on which evidence is searched for
 _EASY = 2400  # places times reach of a lattice on which the search is fast
@@ -73,7 +74,7 @@ def evidence(problem: Problem, epsilon: float, objective: Objective, tolerance: 
     if epsilon <= _LARGEST_EPSILON:
         candidates.append(_average(problem, epsilon, tolerance))
         least = candidates[-1].value(problem, epsilon)
-        most = problem.reachable**2 * Fraction(staircase_variance(epsilon))
+        most = problem.reachable**2 * Fraction(least_variance(epsilon))
         if objective == "worst" and least < most * (1 - Fraction(tolerance)):
             candidates.append(_worst(problem, epsilon, tolerance))
         if objective == "unbiased":
@@ -120,23 +121,10 @@ def _strided(problem: Problem, group: int, reach: int) -> tuple[int, int, Fracti
     return stride, max(1, jump // stride), Fraction(problem.points, stride)
 
 
-def staircase_variance(epsilon: float) -> float:
-    """Return the variance of the best noise for an unbounded value, for a sensitivity of 1.
-
-    Examples
-    --------
-    >>> round(staircase_variance(1.0), 6)
-    1.918104
-    """
-    fall = math.exp(-epsilon)
-    rise: float = 2 ** (-2 / 3) * (fall * (1 + fall)) ** (2 / 3) + fall
-    return rise / math.expm1(-epsilon) ** 2
-
-
 def _reach(ratio: Fraction, epsilon: float, share: float) -> int:
     """Return how many places per sensitivity keep the loss of a lattice, 1/12 spacing², small."""
     width = float(min(ratio, Fraction(10**6)))
-    typical = 1 / (12 / width**2 + 1 / max(staircase_variance(epsilon), 1e-30))
+    typical = 1 / (12 / width**2 + 1 / max(least_variance(epsilon), 1e-30))
     typical *= 0.4 if width < 3 else 0.8
     least = math.ceil(1 / math.sqrt(12 * share * typical))
     searched = _SEARCHED if epsilon < 9 else _SEARCHED // 2  # finer ones would hardly be enough

@@ -1,6 +1,5 @@
 """A table before it is made of integers: where values are told apart, and a mixture of columns."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -49,16 +48,3 @@ def nearest(positions: Floats, grid: Floats | None) -> Floats:
         positions - grid[left] <= grid[right] - positions, grid[left], grid[right]
     )
     return result
-
-
-def staircase_variance(epsilon: float) -> float:
-    """Return the variance of the staircase distribution, in units of Δ².
-
-    Examples
-    --------
-    >>> round(staircase_variance(1.0), 4)
-    1.9181
-    """
-    alpha = math.exp(-epsilon)
-    top = math.cbrt((alpha * (1 + alpha) / 2) ** 2) + alpha
-    return top / math.expm1(-epsilon) ** 2

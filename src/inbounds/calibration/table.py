@@ -23,7 +23,6 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from inbounds import _json
-from inbounds._check import format_numbers
 from inbounds.calibration.spacing import distance_bound
 from inbounds.errors import ArgumentError, CertificateError
 
@@ -214,9 +213,9 @@ class LevelTable:
         try:
             fields: dict[str, Any] = _json.read(text)
             for name in ("lower", "upper"):
-                fields[name] = _from_number(fields[name])
+                fields[name] = real(fields[name])
             for name in ("boundaries", "outputs"):
-                fields[name] = tuple(map(_from_number, fields[name]))
+                fields[name] = tuple(map(real, fields[name]))
             for name in ("numerator", "denominator"):
                 fields[name] = _from_hexadecimal(fields[name])
             fields["rows"] = tuple(tuple(map(_from_hexadecimal, row)) for row in fields["rows"])
@@ -227,65 +226,6 @@ class LevelTable:
     def __repr__(self) -> str:
         size = f"rows={len(self.rows)}, outputs={len(self.outputs)}, reach={self.reach}"
         return f"LevelTable({self.kind!r}, {size})"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TableCertificate:
-    """A table and what it claims: `epsilon` for values at most `sensitivity` apart.
-
-    Examples
-    --------
-    >>> half = 1 << 127
-    >>> table = LevelTable("cells", 0.0, 1.0, (0.0, 1.0), 1, ((half, half),), (0.0, 1.0), 1, 1)
-    >>> proof = TableCertificate(table, 1.0, 0.5)
-    >>> TableCertificate.from_json(proof.to_json()).check()
-    TableCertificate(epsilon=0.5, sensitivity=1, rows=1)
-    """
-
-    table: LevelTable
-    sensitivity: float
-    epsilon: float
-
-    @property
-    def rows(self) -> tuple[tuple[int, ...], ...]:
-        """The rows of the table."""
-        return self.table.rows
-
-    @property
-    def precision(self) -> int:
-        """The number of bits of a probability."""
-        return BITS
-
-    def check(self) -> Self:
-        """Prove the claim in integers, and return the certificate; see `LevelTable.check`."""
-        self.table.check(self.sensitivity, self.epsilon)
-        return self
-
-    def to_json(self) -> str:
-        """Return the certificate as JSON, so that anyone can check it."""
-        claim = {"epsilon": self.epsilon, "sensitivity": self.sensitivity}
-        return json.dumps(claim | {"table": json.loads(self.table.to_json())})
-
-    @classmethod
-    def from_json(cls, text: str) -> TableCertificate:
-        """Read a certificate that `to_json` wrote. It proves nothing until `check` is called.
-
-        Raises
-        ------
-        ArgumentError
-            If `text` is not a certificate.
-        """
-        try:
-            fields: dict[str, Any] = _json.read(text)
-            table = LevelTable.from_json(json.dumps(fields.pop("table")))
-            return cls(table, **{name: _from_number(number) for name, number in fields.items()})
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
-
-    def __repr__(self) -> str:
-        numbers = f"epsilon={format_numbers(self.epsilon)}"
-        numbers += f", sensitivity={format_numbers(self.sensitivity)}"
-        return f"TableCertificate({numbers}, rows={len(self.rows)})"
 
 
 def _positive(number: object) -> float:
@@ -312,7 +252,8 @@ def _windows(of: Callable[..., NDArray[Any]], array: NDArray[Any], size: int) ->
     return of(array[:-rest], array[rest:]) if rest else array
 
 
-def _from_number(number: object) -> float:
+def real(number: object) -> float:
+    """Return a number of a JSON text as a double; a text is no number."""
     if type(number) not in (int, float):
         raise ValueError("a number must be written as one.")
     return float(number)  # type: ignore[arg-type]

@@ -22,9 +22,10 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
-from inbounds.calibration.plan import TablePlan, staircase_variance
+from inbounds.calibration.plan import TablePlan
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
+from inbounds.numerics.staircase import least_variance
 
 _CLOSED_FORM = 0.01  # the largest epsilon of the closed form; it is 0.01 % above the least variance
 _FEWEST_KNOTS, _MOST_KNOTS = 24, 64
@@ -47,7 +48,7 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Ta
         The positions of all possible outputs, or None for the whole box. Outputs in between are
         rounded at random, which keeps their mean.
     """
-    scale = interval.ratio**2 * staircase_variance(epsilon)
+    scale = interval.ratio**2 * least_variance(epsilon)
     wanted = max(1 / math.sqrt(3 * _ROUNDING * scale), _FEWEST_KNOTS)
     scale = max(scale, 1 / (6 * _MOST_KNOTS**2))  # what rounding adds at least
     closed = epsilon <= _CLOSED_FORM or interval.ratio * _MOST_KNOTS < 1

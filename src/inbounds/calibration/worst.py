@@ -21,9 +21,10 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
-from inbounds.calibration.plan import TablePlan, nearest, staircase_variance
+from inbounds.calibration.plan import TablePlan, nearest
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
+from inbounds.numerics.staircase import least_variance
 
 _USUAL_ROWS = 80  # more knots take longer than about a second
 MOST_KNOTS = 128
@@ -81,7 +82,7 @@ def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Table
     grid
         The positions of all possible outputs, or None for the whole box.
     """
-    scale = 1 / (4 + 1 / (interval.ratio**2 * staircase_variance(epsilon)))
+    scale = 1 / (4 + 1 / (interval.ratio**2 * least_variance(epsilon)))
     wanted = max(1 / (2 * math.sqrt(_ROUNDING * scale)), _FEWEST_KNOTS)
     scale = max(scale, 1 / (4 * _USUAL_ROWS**2))  # what rounding adds at least
     boundaries, reach = interval.fine_knots(math.ceil(min(wanted, _USUAL_ROWS)))

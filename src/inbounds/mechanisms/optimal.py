@@ -18,7 +18,8 @@ from inbounds._types import Floats, Number
 from inbounds.calibration.levels import design, reading_of
 from inbounds.calibration.objective import OBJECTIVES, Objective
 from inbounds.calibration.risk import Risk
-from inbounds.calibration.table import TOTAL, LevelTable, TableCertificate
+from inbounds.calibration.table import TOTAL, LevelTable
+from inbounds.calibration.table_certificate import TableCertificate
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError, InBoundsError
 from inbounds.guarantee import check_epsilon

@@ -77,7 +77,7 @@ class Readable(Distribution):
 
         It may leave the box. The mean of the readings of many outputs is an unbiased estimate of
         the mean of their values. On a box with a step, outputs are rounded to the step, which can
-        move the expectation by up to a step.
+        move the expectation by up to `reading_bias`.
 
         Parameters
         ----------

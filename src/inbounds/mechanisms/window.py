@@ -16,7 +16,7 @@ from inbounds._entry import constructed
 from inbounds._types import Floats, Number
 from inbounds.calibration.spacing import distance_bound
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, CertificateError
 from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.argument import (
     check_interval,
@@ -120,7 +120,8 @@ class Window(Mechanism):
         checked.limits(1)
         epsilon = check_epsilon(epsilon)
         sampler = WindowSampler.of(lower, upper, domain.steps[0], epsilon=epsilon)
-        assert sampler.privacy_holds(epsilon)
+        if not sampler.privacy_holds(epsilon):
+            raise CertificateError(f"epsilon={epsilon!r} could not be proved. Please report this.")
         fields = {"domain": domain, "sensitivity": checked, "epsilon": epsilon, "_sampler": sampler}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
