@@ -14,8 +14,8 @@ import pytest
 
 import inbounds as ib
 from inbounds.analysis.limit_reached import upper_end
-from inbounds.calibration.limit_bound import staircase_variance
 from inbounds.calibration.limit_problem import Problem, bound
+from inbounds.numerics.staircase import least_variance
 
 ROWS: dict[str, list[dict[str, Any]]] = json.loads(
     Path(__file__).with_name("limit_brackets.json").read_text(encoding="utf-8")
@@ -72,4 +72,4 @@ def test_bins_reach_the_least_average_error_if_all_values_are_neighbours(
 
 @pytest.mark.parametrize("row", ROWS["staircase"], ids=str)
 def test_the_variance_of_staircase_noise_is_that_of_the_table(row: dict[str, Any]) -> None:
-    assert math.isclose(staircase_variance(row["epsilon"]), row["variance"], rel_tol=1e-12)
+    assert math.isclose(least_variance(row["epsilon"]), row["variance"], rel_tol=1e-12)
