@@ -6,6 +6,7 @@ and rounded once, with every double possible; the sum still cannot be finer than
 two parts. An answer that is finer than the value has ruled that value out.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ from inbounds import (
     ClampedLaplace,
     ClampedStaircase,
 )
+from inbounds.sampling.lattice import Lattice
 
 Floats = NDArray[np.float64]
 Answer = Callable[[Floats], Floats]
@@ -99,11 +101,33 @@ def test_the_precision_of_our_answers_tells_nothing(
     assert 0.46 - 1e-4 <= accuracy(mechanism.release, small) <= 0.54 + 1e-4
 
 
-@pytest.mark.parametrize("mechanism", OURS, ids=lambda m: type(m).__name__)
+DYADIC = [mechanism for mechanism in OURS if not isinstance(mechanism, ClampedStaircase)]
+VALUES = (0.0, 5e-324, 1 / 3, 1.0, UPPER / 3, UPPER)
+
+
+@pytest.mark.parametrize("mechanism", DYADIC, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("size", [200, 20_000])  # the short sampler, and the kernel
 def test_our_answers_have_the_same_grid_whatever_the_value(
     mechanism: BoundedGaussian, size: int
 ) -> None:
     """No false alarm: the grid has 2²² steps in the box, so no bit is finer than 2⁻²."""
-    for value in (0.0, 5e-324, 1 / 3, 1.0, UPPER / 3, UPPER):
+    for value in VALUES:
         assert finest_bit(mechanism.release(np.full(size, value))) >= -2
+
+
+@pytest.mark.parametrize("size", [200, 20_000])
+def test_the_staircase_has_the_same_outputs_whatever_the_value(size: int) -> None:
+    """No false alarm: an output is a whole number of cells, multiplied and rounded once.
+
+    Cells are not a power of two wide, so the multiples differ in their last bits; but a number of
+    cells has one output, from whichever value. At epsilon = 1, two thirds of them are inside.
+    """
+    lattice = Lattice.fit(0.0, UPPER, UPPER / 16, 1.0)
+    mechanism = ClampedStaircase(Box(0, UPPER), UPPER / 16, 1.0)
+    cells: dict[int, float] = {}
+    for value in VALUES:
+        for output in mechanism.release(np.full(size, value)).tolist():
+            cell = round(output * lattice.per_unit)
+            assert abs(output - min(cell / lattice.per_unit, UPPER)) <= 2 * math.ulp(UPPER)
+            assert cells.setdefault(cell, output) == output
+    assert len(cells) > 3 * size
