@@ -51,9 +51,10 @@ def release(
     delta: arguments.Delta = None,
     rho: arguments.Rho = None,
     norm: arguments.Norm = None,
-    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    mechanism: arguments.MechanismOption = None,
     method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
+    objective: arguments.ObjectiveOption = None,
     step: arguments.Steps = None,
     values: Annotated[
         list[str] | None,
@@ -104,6 +105,7 @@ def release(
         mechanism=mechanism,
         method=method,
         scaling=scaling,
+        objective=objective,
     )
     layout = Layout(built.domain.dimension, column or (), delimiter or ",")
     with ExitStack() as stack:
