@@ -190,8 +190,8 @@ def limit(
     >>> result.lower < result.upper < 1.05 * result.lower
     True
     >>> best = ib.compare(ib.Box(0, 120), 30, epsilon=1.0).best()
-    >>> best.name, round(best.error.average_rmse / result.rmse[1], 2)  # 25 % above the limit
-    ('ClampedLaplace', 1.2...)
+    >>> best.name, round(best.error.average_rmse / result.rmse[0], 2)  # at the limit
+    ('Optimal', 1.0)
     """
     number = cast(float, Guarantee(epsilon).epsilon)
     check_setting(domain)
