@@ -119,7 +119,8 @@ def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats
         weights = np.concatenate([weights, np.zeros(added.size)])
         outputs = np.concatenate([outputs, best[added]])
     mixture = Mixture(candidates[which], weights, outputs).positive()
-    return (mixture.mirrored() if mirrored else mixture).polished(epsilon)
+    mixture = mixture.polished(epsilon, mirrored=mirrored)
+    return mixture.mirrored() if mirrored else mixture
 
 
 def _program(
