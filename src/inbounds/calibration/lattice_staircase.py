@@ -15,10 +15,10 @@ import numpy as np
 
 from inbounds._types import Floats
 from inbounds.calibration.column import Mixture
-from inbounds.numerics.staircase import best_plateau
+from inbounds.numerics.staircase import best_plateau, least_variance
 
 _NEARBY = 2  # lengths around that of the continuous staircase, one of which is the best
-_ENOUGH = 1.003  # times the least variance: a smaller table is preferred
+_HARDLY = 1.001
 
 
 def lattice_variance(reach: int, length: int, epsilon: float) -> float:
@@ -68,8 +68,13 @@ def relative_error(reach: int, epsilon: float, rounding: float) -> float:
     return (lattice_variance(reach, length, epsilon) + rounding) / reach**2
 
 
-def best_reach(most: int, epsilon: float, rounding: float, *, largest: bool = False) -> int:
+def best_reach(
+    most: int, epsilon: float, rounding: float, *, enough: float = 1.003, largest: bool = False
+) -> int:
     """Return the smallest or the largest reach up to `most` whose error is close to the least.
+
+    Close is at most `enough` times the variance of the continuous staircase; if none is as close,
+    those are that are hardly worse than the best of them.
 
     Examples
     --------
@@ -77,8 +82,8 @@ def best_reach(most: int, epsilon: float, rounding: float, *, largest: bool = Fa
     (7, 20)
     """
     errors = [relative_error(reach, epsilon, rounding) for reach in range(1, most + 1)]
-    enough = _ENOUGH * min(errors)
-    close = [reach for reach, error in enumerate(errors, start=1) if error <= enough]
+    highest = max(enough * least_variance(epsilon), _HARDLY * min(errors))
+    close = [reach for reach, error in enumerate(errors, start=1) if error <= highest]
     return close[-1 if largest else 0]
 
 
