@@ -113,7 +113,10 @@ def staircase(rows: int, reach: int, epsilon: float) -> Mixture:
     return Mixture(
         np.concatenate([left, -(-apart // reach), left[::-1, ::-1]]),
         np.concatenate(
-            [np.full(size, weight * part) for size, part in ((reach, again), (len(first), 1.0), (reach, again))]
+            [
+                np.full(size, weight * part)
+                for size, part in ((reach, again), (len(first), 1.0), (reach, again))
+            ]
         ),
         np.concatenate([ends, first[:, 0] + half - (rows - 1) / 2, -ends[::-1]]),
     )

@@ -64,6 +64,7 @@ def design(
     objective: Objective,
     *,
     grid: Floats | None = None,
+    free: bool = False,
 ) -> Design:
     """Return the best table for one of three objectives, checked.
 
@@ -82,6 +83,9 @@ def design(
     grid
         All possible outputs in ascending order, or None for any number in the box. For the average
         error, values are then uniform on the grid.
+    free
+        Whether outputs may be any numbers in the box although there is a grid; for unbiased
+        readings only.
 
     Raises
     ------
@@ -98,10 +102,10 @@ def design(
     interval = Interval(lower, upper, distance_bound(lower, upper, sensitivity))
     positions = None if grid is None else np.array([interval.position(y) for y in grid.tolist()])
     used = min(epsilon, _SATURATED[objective])
-    plan = _plan(interval, sensitivity, used, objective, positions)
+    plan = _plan(interval, sensitivity, used, objective, positions, free=free)
     rows = integral_rows(plan.mixture, used)
     outputs = [interval.place(position) for position in (*plan.mixture.outputs.tolist(), 0.0)]
-    if grid is not None:
+    if grid is not None and not free:
         outputs = nearest(np.array(outputs), grid).tolist()
     ratio = growth_below(used)
     table = LevelTable(
@@ -131,6 +135,8 @@ def _plan(
     epsilon: float,
     objective: Objective,
     grid: Floats | None,
+    *,
+    free: bool,
 ) -> TablePlan:
     if objective != "unbiased" and epsilon < _NEGLIGIBLE * interval.ratio:
         return _constant(interval)
@@ -143,8 +149,9 @@ def _plan(
             got=f"sensitivity={format_numbers(sensitivity)}",
             hint="for a smaller one, ClampedStaircase is nearly as good as any mechanism.",
         )
-    make = {"average": average_plan, "worst": worst_plan, "unbiased": unbiased_plan}[objective]
-    return make(interval, epsilon, grid)
+    if objective == "unbiased":
+        return unbiased_plan(interval, epsilon, grid, free=free)
+    return (worst_plan if objective == "worst" else average_plan)(interval, epsilon, grid)
 
 
 def _constant(interval: Interval) -> TablePlan:
