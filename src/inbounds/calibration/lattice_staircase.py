@@ -3,8 +3,8 @@
 Far from both bounds the best columns are all alike: plateaus of one length, one for each place. If
 they are continued beyond the bounds, every row sums to the same number, so that no linear program
 is needed. Beyond a bound, columns that are `reach` places apart are multiples of one another on all
-rows, and are joined to one. The table is the best one up to the effects of the bounds, and it can be
-much larger than a linear program.
+rows, and are joined to one. Such a table can be much larger than a linear program, and is the best
+one except for what can be gained near the bounds.
 
 Proof: docs/proofs/optimal.md, theorem 11.
 """
@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 
-from inbounds._types import Floats
 from inbounds.calibration.column import Mixture
 from inbounds.numerics.staircase import best_plateau, least_variance
 

@@ -27,6 +27,7 @@ from inbounds.calibration.worst import MOST_KNOTS, worst_plan
 from inbounds.errors import ArgumentError
 
 _SATURATED = {"average": 30.0, "worst": 15.0, "unbiased": 15.0}  # a larger ε gains nothing visible
+_DIGITS = 13  # of an output, relative to the width
 _NEGLIGIBLE = 2.0**-24  # ε between the bounds below which no output says anything
 
 
@@ -107,6 +108,8 @@ def design(
     outputs = [interval.place(position) for position in (*plan.mixture.outputs.tolist(), 0.0)]
     if grid is not None and not free:
         outputs = nearest(np.array(outputs), grid).tolist()
+    elif objective != "unbiased":
+        outputs = [_short(output, interval) for output in outputs]
     ratio = growth_below(used)
     table = LevelTable(
         plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
@@ -114,6 +117,15 @@ def design(
     table.check(sensitivity, epsilon)
     slope, bias = reading_of(table) if objective == "unbiased" else (None, None)
     return Design(table, slope, bias, plan.limited)
+
+
+def _short(output: float, interval: Interval) -> float:
+    """Return a short decimal near an output, in the box: 0.25 for 0.25000000000000006.
+
+    Any output in the box is as private, and the error hardly changes.
+    """
+    rounded = round(output, _DIGITS - math.floor(math.log10(interval.upper - interval.lower)))
+    return min(max(rounded, interval.lower), interval.upper)
 
 
 def reading_of(table: LevelTable) -> tuple[float, float]:

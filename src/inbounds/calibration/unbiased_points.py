@@ -1,8 +1,8 @@
 """Unbiased readings of values on a few points, such as counts or yes and no.
 
 The knots are the points, so nothing is lost by random rounding between them. Outputs are points as
-well. An output y is read as y/λ, counted from the middle, and a program finds the best probabilities
-for a slope λ; a search finds the best slope.
+well. An output y is read as y/λ, counted from the middle of the box. A program finds the best
+probabilities for a slope λ, and several slopes are tried.
 
 Proof: docs/proofs/optimal.md, theorem 6.
 """

@@ -132,7 +132,7 @@ class UnbiasedProgram:
         return np.asarray(top @ self.knots / np.maximum(top.sum(axis=1), 1))
 
     def _first(self) -> tuple[Levels, Floats]:
-        """Return the first columns and their readings: the staircase, all plateaus, far readings."""
+        """Return the first columns with their readings: all of them, some with far readings too."""
         noise = self._noise
         plain = np.arange(len(self._candidates) - len(noise.levels))
         edge = np.flatnonzero(self._candidates[plain, 0] == 0)
