@@ -22,6 +22,7 @@ from inbounds.errors import CertificateError
 _MOST_POINTS = 64
 _FEW_POINTS = 16  # programs for these are fast
 _CHEAP = 1.003  # times the least variance: random rounding of readings costs little
+_BELOW = 1e-5  # how far below the largest slope, as a logarithm, a program can be solved
 _CORRECTIONS = 4
 _BIAS = 1e-9  # of a width: the largest bias that is left to another plan
 _WHOLE = 1e-9  # how far from a whole number of steps the sensitivity may be
@@ -116,8 +117,8 @@ def _on_points(
 def _slopes(program: UnbiasedProgram, slope: float, *, few: bool) -> list[float]:
     """Return slopes around one, up to the largest that any unbiased reading has."""
     sensitivity = float(program.knots[-1]) * 2 * min(1.0, program.reach / (program.knots.size - 1))
-    steepest = 1 / (1 + 2 * sensitivity / math.expm1(program.epsilon)) * (1 - 1e-6)
-    flat, steep = (math.log(number / (1 - number)) for number in (slope, steepest))
+    flat = math.log(slope / (1 - slope))
+    steep = math.log(math.expm1(program.epsilon) / (2 * sensitivity)) - _BELOW
     shares = (-0.5, -0.1, 0.0, 0.25, 0.5, 0.75, 0.9, 1.0) if few else (0.0, 0.5, 1.0)
     size = max(steep - flat, 0.2)
     trials = {min(flat + share * size, steep) for share in shares}

@@ -156,7 +156,10 @@ class Optimal(Mechanism):
         elif not isinstance(table, LevelTable):
             raise ArgumentTypeError.must_be("table", "a LevelTable", got=type(table).__name__)
         elif (table.lower, table.upper) != _bounds(domain):
-            raise CertificateError("the table is for another interval.")
+            raise CertificateError(
+                "the table is for another interval, so it proves nothing about this one.\n"
+                "Hint: give the domain of the mechanism that the table was taken from."
+            )
         else:
             table.check(_change(domain, checked), epsilon)
         grid = _grid(domain)
