@@ -134,23 +134,18 @@ def test_staircases_lose_epsilon_and_never_more(objective: Any, box: Any, epsilo
     lower, upper, sensitivity = map(Fraction, box)
     table = design(*map(float, box), epsilon, objective).table
     assert len(table.rows) > 120
-    entries = np.array(table.rows, dtype=object)
     unit = Fraction(1, 1000)
-    losses = []
-    for boundary in table.boundaries[1:-1:9]:
-        for shift in (-1, 0, 1):
-            start = unit * (round(Fraction(boundary) / unit) + shift)
-            if lower <= start <= upper - sensitivity:
-                pair = start, start + sensitivity
-                assert_private(table, *pair, epsilon)
-                losses.append(loss(table, *pair))
-    assert losses
-    assert max(losses) > 0.9 * epsilon
-
-    assert (ends * table.denominator <= entries[-len(ends) :] * table.numerator).all()
+    largest = 0.0
+    for boundary in table.boundaries[1 : -1 : len(table.rows) // 5]:
+        start = unit * round(Fraction(boundary) / unit)
+        if lower <= start <= upper - sensitivity:
+            largest = max(largest, loss(table, start, start + sensitivity))
+            doubles = [Fraction(float(value)) for value in (start, start + sensitivity)]
+            largest = max(largest, loss(table, *doubles))
+    assert 0.9 * epsilon < largest <= epsilon * (1 + 1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.data())
 def test_points_of_a_grid_and_values_between_them_lose_no_more(data: st.DataObject) -> None:
     """Boxes with a step and offsets, unbiased; neighbours are any decimals at the sensitivity."""

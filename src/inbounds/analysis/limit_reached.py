@@ -65,7 +65,7 @@ def reached_by_table(
     --------
     >>> from inbounds.sensitivity import L2
     >>> round(reached_by_table(Box(0, 1), L2(0.25), 1.0, "average"), 6)
-    0.042457
+    0.042454
     """
     try:
         if objective == "unbiased" and domain.steps[0] is not None:

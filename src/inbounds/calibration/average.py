@@ -2,7 +2,7 @@
 
 Cells are Δ⁺/r wide. Up to ε = 1/2 a closed form with r = 1 is best to four digits; beyond, a small
 linear program chooses among plateau columns, for several r. The best plateau of the staircase must
-be nearly a whole number of cells long, so that r = 7 is better than r = 12 for ε = 5. Where even the
+be nearly a whole number of cells long: for ε = 5, r = 7 is better than r = 12. Where even the
 smallest r that fits leads to a large table, its columns are those of the staircase. If any two
 values are neighbours, the best table is randomised response on bins, whose ends solve a fixed-point
 equation.
