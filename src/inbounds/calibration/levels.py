@@ -9,6 +9,7 @@ Proof: docs/proofs/optimal.md.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -110,13 +111,28 @@ def design(
         outputs = nearest(np.array(outputs), grid).tolist()
     elif objective != "unbiased":
         outputs = [_short(output, interval) for output in outputs]
+    rows, distinct = _merged(rows, outputs)
     ratio = growth_below(used)
-    table = LevelTable(
-        plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
-    )
+    table = LevelTable(plan.kind, lower, upper, plan.boundaries, plan.reach, rows, distinct, *ratio)
     table.check(sensitivity, epsilon)
     slope, bias = reading_of(table) if objective == "unbiased" else (None, None)
-    return Design(table, slope, bias, plan.limited)
+    return Design(table, slope, bias, plan.limited or (epsilon > used and grid is None))
+
+
+def _merged(
+    rows: tuple[tuple[int, ...], ...], outputs: list[float]
+) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
+    """Return the rows with one column for each distinct output, and these outputs.
+
+    A sum of columns has no larger ratio than its columns: theorem 1.
+    """
+    distinct = tuple(dict.fromkeys(outputs))
+    if len(distinct) == len(outputs):
+        return rows, distinct
+    columns: dict[float, Any] = {}
+    for output, column in zip(outputs, np.array(rows, dtype=object).T, strict=True):
+        columns[output] = columns[output] + column if output in columns else column
+    return tuple(zip(*(column.tolist() for column in columns.values()), strict=True)), distinct
 
 
 def _short(output: float, interval: Interval) -> float:

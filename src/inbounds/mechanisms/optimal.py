@@ -56,9 +56,9 @@ class Optimal(Mechanism):
     comparison of integers that anyone can repeat. `limit` says how low any error can be.
 
     The table has a limited size. If the sensitivity is below a tenth of the box, `ClampedStaircase`
-    has nearly the same error, and if epsilon is large as well (a hundredth of the box and
-    epsilon = 9, or for the worst case a fiftieth and epsilon = 6) it has a lower one: compare `mse`.
-    On a box with a step, the outputs are steps, and `limit` allows others.
+    has nearly the same error. If epsilon is large as well (a hundredth of the box and epsilon = 9,
+    or for the worst case a fiftieth and epsilon = 6), it has a lower one: compare `mse`. On a box
+    with a step, the outputs are steps, and `limit` allows others.
 
     Parameters
     ----------

@@ -67,6 +67,20 @@ def test_outputs_are_on_the_grid(objective: Any, sensitivity: float) -> None:
     assert found.table.check(sensitivity, 1.0)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_output_has_one_column(objective: Any) -> None:
+    for grid in (None, np.arange(0.0, 31.0)):
+        table = design(0.0, 30.0, 2.5, 5.0, objective, grid=grid).table
+        assert len(set(table.outputs)) == len(table.outputs) == len(table.rows[0])
+        assert table.check(2.5, 5.0)
+
+
+def test_an_epsilon_beyond_all_tables_is_marked() -> None:
+    assert all(design(0.0, 1.0, 0.5, 40.0, objective).limited for objective in OBJECTIVES)
+    counts = design(0.0, 9.0, 1.0, 40.0, "unbiased", grid=np.arange(10.0))
+    assert not counts.limited
+
+
 def test_counts_get_one_cell_each() -> None:
     table = design(0.0, 20.0, 1.0, 1.0, "average", grid=np.arange(21.0)).table
     assert np.searchsorted(table.boundaries[1:-1], np.arange(21.0), side="right").tolist() == [
