@@ -95,7 +95,8 @@ def _variance_on_steps(domain: Box, sensitivity: Sensitivity, epsilon: float) ->
     steps = _steps(domain)
     if steps.size > _MOST_CELLS:
         return math.inf
-    change = float(sensitivity.within(domain.widths).caps[0])
+    reach = sensitivity.within(domain.widths)
+    change = min(float(reach.caps[0]), reach.radius)
     bounds = float(domain.lower), float(domain.upper)
     built = design(*bounds, change, epsilon, "unbiased", grid=steps, free=True)
     assert built.slope is not None

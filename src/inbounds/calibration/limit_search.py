@@ -29,7 +29,7 @@ _PRICED = 61, 161  # fewest and most outputs at which level functions are priced
 _OPTIONS: Any = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
-    "maxiter": 20_000,  # steps and not seconds, so that a slow machine finds what a fast one does
+    "maxiter": 4_000,  # steps and not seconds, so that a slow machine finds what a fast one does
 }
 
 
