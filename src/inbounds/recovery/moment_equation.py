@@ -84,10 +84,13 @@ class MomentEquation:
         noise = max(noise, _LEAST_NOISE)
         weighted = self.response[:, self.free] * self.weights[:, None]
         seen = weighted.sum(axis=0)
-        curvature = (1 - noise) * self._square + np.diag(seen * noise)
         pull = weighted.T @ (self.values - self.means)
         pull -= noise * (seen * self.middles[self.free] - weighted.T @ self.means)
         corrections = np.zeros(len(self.middles))
+        if noise == 1:  # one person: each cell by itself
+            corrections[self.free] = pull / seen
+            return corrections
+        curvature = (1 - noise) * self._square + np.diag(seen * noise)
         corrections[self.free] = np.linalg.solve(curvature, pull)
         return corrections
 
