@@ -7,6 +7,9 @@ from itertools import pairwise
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
+COMPILED = 1 << 16
+"""The number of values for which it pays to load compiled code where plain code would do."""
+
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 _PER_THREAD = 1 << 18  # values that justify one more thread
 
