@@ -1,4 +1,4 @@
-"""The compiled staircase: every place of every table, cells and numbers as the plain code has them."""
+"""The compiled staircase: every place of every table, and the bits of the plain code."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""The compiled window: exact probabilities from the words at every cut, and the plain code's bits."""
+"""The compiled window: exact probabilities at every cut, and the bits of the plain code."""
 
 import math
 from itertools import product
