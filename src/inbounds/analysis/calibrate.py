@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from inbounds import _check
 from inbounds._entry import entry
 from inbounds._types import Number
 from inbounds.analysis.error import ErrorSummary
+from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
@@ -18,7 +21,10 @@ from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
 from inbounds.mechanisms.clamped_laplace import ClampedLaplace
+from inbounds.mechanisms.clamped_staircase import ClampedStaircase
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.optimal import Optimal
+from inbounds.mechanisms.window import Window
 from inbounds.pure import pure_epsilon
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -30,7 +36,15 @@ CRITERIA: tuple[Criterion, ...] = (
 
 _MOST_PEOPLE = 10**12  # beyond that, doubles cannot tell the bias from rounding
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
-_CLOSE, _STEPS = 1e-4, 12  # of the search for the scale of Laplace noise that gives a rho
+_CLOSE = 1e-4  # of a rho, where the search for its epsilon ends
+_STEPS, _TABLES = 12, 2  # of that search; a table takes far longer than a scale
+_OBJECTIVES: dict[Criterion, tuple[Objective, ...]] = {  # that a table may be best with
+    "average_rmse": ("average",),
+    "worst_rmse": ("worst",),
+    "worst_bias": ("average", "worst"),
+    "bound_mass": ("average", "worst"),
+    "mean_rmse": ("unbiased",),
+}
 
 
 @entry("calibrate")
@@ -45,11 +59,10 @@ def calibrate(
     inside: bool = False,
     people: int | None = None,
 ) -> Mechanism:
-    """Return the mechanism with the lowest error that gives a guarantee, among those with noise.
+    """Return the mechanism with the lowest error that gives a guarantee.
 
-    Every mechanism that adds Gaussian or Laplace noise is calibrated to the guarantee, and the one
-    with the lowest error by `criterion` is returned. `compare` shows them side by side. At pure
-    epsilon on an interval, `Optimal`, `ClampedStaircase` and `Window` can have a lower error.
+    Every mechanism of the library is calibrated to the guarantee, and the one with the lowest error
+    by `criterion` is returned. `compare` shows them side by side.
 
     Parameters
     ----------
@@ -75,7 +88,10 @@ def calibrate(
 
     Returns
     -------
-    BoundedGaussian, BoundedLaplace, ClampedGaussian or ClampedLaplace
+    Mechanism
+        On an interval usually `Optimal`, whose few possible outputs are found by a linear program;
+        for a large epsilon and a small sensitivity `ClampedStaircase`. With several coordinates
+        `BoundedGaussian`, `BoundedLaplace`, `ClampedGaussian` or `ClampedLaplace`.
 
     Raises
     ------
@@ -97,10 +113,10 @@ def calibrate(
     Examples
     --------
     >>> import inbounds as ib
-    >>> ib.calibrate(ib.Box(0, 120), 2.5, epsilon=1.0)
-    ClampedLaplace(Box(0, 120), L2(2.5), scale=2.50000...)
-    >>> ib.calibrate(ib.Box(0, 120), 2.5, epsilon=1.0, inside=True)
-    BoundedLaplace(Box(0, 120), L2(2.5), scale=4.0315...)
+    >>> ib.calibrate(ib.Box(0, 120), 30, epsilon=1.0)
+    Optimal(Box(0, 120), L2(30), epsilon=1, objective='average')
+    >>> ib.calibrate(ib.Box(0, 120), 12, epsilon=10.0)
+    ClampedStaircase(Box(0, 120), L2(12), epsilon=10)
     >>> rates = ib.Box([0.0] * 50, [1.0] * 50)
     >>> type(ib.calibrate(rates, 0.1, epsilon=1.0, delta=1e-6)).__name__
     'BoundedGaussian'
@@ -109,56 +125,85 @@ def calibrate(
     check_setting(domain)
     people = check_people(people, domain)
     criterion = check_criterion(criterion, people)
-    errors = [
-        (ErrorSummary.of(mechanism, people), mechanism)
-        for _, mechanism in calibrations(domain, as_sensitivity(sensitivity), guarantee)
-    ]
+    named = calibrations(domain, as_sensitivity(sensitivity), guarantee, _OBJECTIVES[criterion])
+    errors = [(ErrorSummary.of(mechanism, people), mechanism) for _, mechanism in named]
     if _check.yes_or_no(inside=inside):
         errors = [(error, mechanism) for error, mechanism in errors if error.bound_mass == 0]
     return min(errors, key=lambda pair: rank(pair[0], criterion))[1]
 
 
 def calibrations(
-    box: Box, sensitivity: Sensitivity, guarantee: Guarantee
+    box: Box,
+    sensitivity: Sensitivity,
+    guarantee: Guarantee,
+    objectives: Iterable[Objective] = ("average",),
 ) -> Iterator[tuple[str, Mechanism]]:
-    """Yield every mechanism that can give the guarantee, calibrated, after its name."""
+    """Yield every mechanism that can give the guarantee, calibrated, after its name.
+
+    `Optimal` is one mechanism for each of the objectives.
+    """
     yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
-    rho = guarantee.rho
-    if rho is not None:
-        yield "BoundedLaplace", _laplace_for_rho(BoundedLaplace, box, sensitivity, rho)
-        yield "ClampedLaplace", _laplace_for_rho(ClampedLaplace, box, sensitivity, rho)
-        sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * rho) / _ROOM
+    if guarantee.rho is not None:
+        sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * guarantee.rho) / _ROOM
         yield "ClampedGaussian", ClampedGaussian(box, sensitivity, sigma)
-        return
-    epsilon, delta = guarantee.pair
-    yield "BoundedLaplace", BoundedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
-    yield "ClampedLaplace", ClampedLaplace.calibrated(box, sensitivity, epsilon=epsilon)
-    if delta > 0 or box.dimension == 1:
+    elif guarantee.delta or box.dimension == 1:
+        epsilon, delta = guarantee.pair
         method: Literal["exact", "analytic"] = "exact" if box.dimension == 1 else "analytic"
-        yield (
-            "ClampedGaussian",
-            ClampedGaussian.calibrated(
-                box, sensitivity, epsilon=epsilon, delta=delta, method=method
-            ),
+        clamped = ClampedGaussian.calibrated(
+            box, sensitivity, epsilon=epsilon, delta=delta, method=method
         )
+        yield "ClampedGaussian", clamped
+    for name, calibrated in _pure(box, sensitivity, objectives):
+        with suppress(_TooLargeError):
+            yield name, _calibrated(calibrated, guarantee)
 
 
-def _laplace_for_rho(
-    kind: type[BoundedLaplace | ClampedLaplace], box: Box, sensitivity: Sensitivity, rho: float
-) -> BoundedLaplace | ClampedLaplace:
+class _TooLargeError(Exception):
+    """The table of a mechanism would be too large."""
+
+
+def _pure(
+    box: Box, sensitivity: Sensitivity, objectives: Iterable[Objective]
+) -> Iterator[tuple[str, Callable[[float], Mechanism]]]:
+    """Yield the names of mechanisms that give a pure epsilon, and how each is calibrated to it."""
+
+    def table(epsilon: float, objective: Objective) -> Optimal:
+        try:
+            return Optimal(box, sensitivity, epsilon, objective)
+        except ArgumentError:
+            raise _TooLargeError from None
+
+    yield "BoundedLaplace", lambda e: BoundedLaplace.calibrated(box, sensitivity, epsilon=e)
+    yield "ClampedLaplace", lambda e: ClampedLaplace.calibrated(box, sensitivity, epsilon=e)
+    if box.is_interval:
+        yield "ClampedStaircase", lambda e: ClampedStaircase(box, sensitivity, e)
+        yield "Window", lambda e: Window(box, sensitivity, e)
+        for objective in objectives:
+            name = "Optimal" if objective == "average" else f"Optimal ({objective})"
+            yield name, partial(table, objective=objective)
+
+
+def _calibrated(calibrated: Callable[[float], Mechanism], guarantee: Guarantee) -> Mechanism:
+    """Return a mechanism of which a pure epsilon is known, for a guarantee."""
+    if guarantee.rho is None:
+        return calibrated(guarantee.pair[0])
+    return _with_rho(calibrated, guarantee.rho)
+
+
+def _with_rho(calibrated: Callable[[float], Mechanism], rho: float) -> Mechanism:
     """Return a mechanism whose rho is at most `rho`, and about that.
 
     Every mechanism with the first epsilon has that rho. A mechanism whose neighbours differ less
     than those of randomised response may have a larger epsilon.
     """
     epsilon, power = pure_epsilon(rho) * _ROOM, 2.0  # rho grows about like a power of epsilon
-    mechanism = kind.calibrated(box, sensitivity, epsilon=epsilon)
-    for _ in range(_STEPS):
+    mechanism = calibrated(epsilon)
+    for _ in range(_TABLES if isinstance(mechanism, Optimal) else _STEPS):
         room = math.log(rho / mechanism.rho)
         if room < _CLOSE:
             break
         larger = epsilon * math.exp(room / power) * _ROOM
-        candidate = kind.calibrated(box, sensitivity, epsilon=larger)
+        candidate = calibrated(larger)
         if candidate.rho > rho:
             power *= 2
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +24,17 @@ from inbounds.analysis.calibrate import (
     rank,
 )
 from inbounds.analysis.error import ErrorSummary, times_least
-from inbounds.analysis.overview import MIDDLE, advice, comparison_table, setting
+from inbounds.analysis.limit import Limit, limit
+from inbounds.analysis.overview import LIMIT, MIDDLE, advice, comparison_table, setting
+from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
+from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.noise_mechanism import scale_of
-from inbounds.sensitivity import Sensitivity, as_sensitivity
+from inbounds.recovery.mean_error import mean_rmse
+from inbounds.sensitivity import L2, Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
 
 _CLEARLY = 0.99  # of the error of the middle of the box: a smaller gain is of no use
+_TOLERANCE = 0.02  # relative width of the bracket on the least possible error
+_ONE_OUTPUT: tuple[Objective, ...] = ("average", "worst")
+_MANY_PEOPLE: tuple[Objective, ...] = ("average", "unbiased")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,12 @@ class Contender:
     epsilon: float
     variance_reduction: float | None
     """Percent by which sigma² is below Liu's, for Gaussian noise where Liu's bound applies."""
+
+    @property
+    def read_rmse(self) -> float | None:
+        """The average RMSE after the best reading of an output, for an interval; see `denoise`."""
+        mechanism = self.mechanism
+        return mean_rmse(mechanism, 1) if mechanism.domain.is_interval else None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,13 +90,19 @@ class Comparison(Printed):
     average error is the root of its mean over values spread evenly over the box, and the worst
     error is the root of its maximum. The middle of an interval of width w has w/√12 and w/2.
 
+    At pure epsilon on an interval, `rows` say how far the average squared error of each mechanism
+    is above the least that any mechanism can have: at most that far, as the lower end of `limit` is
+    used. The outputs are compared as they are, and as the best reading of one output, `denoise`. If
+    an interval has up to 1024 steps, values and outputs are its steps; beyond that, the error is
+    that before rounding.
+
     Examples
     --------
-    >>> result = compare(Box(0, 120), 1, epsilon=1.0)
+    >>> result = compare(Box(0, 120), 30, epsilon=1.0)
     >>> result
-    Comparison(..., best='ClampedLaplace')
-    >>> round(result.baseline.average_rmse, 2), result.best().error.average_rmse < 2
-    (34.64, True)
+    Comparison(..., best='Optimal')
+    >>> round(result.baseline.average_rmse, 2), round(result.best().error.average_rmse, 2)
+    (34.64, 24.72)
     """
 
     domain: Box
@@ -109,8 +129,9 @@ class Comparison(Printed):
 
         Examples
         --------
-        >>> compare(Box(0, 120), 1, epsilon=1.0).best().name  # a small change of a wide range
-        'ClampedLaplace'
+        >>> result = compare(Box(0, 120), 30, epsilon=1.0)
+        >>> result.best().name, result.best("worst_rmse").name
+        ('Optimal', 'Optimal (worst)')
         """
         checked = check_criterion(criterion, self.people)
         return min(self.contenders, key=lambda c: rank(c.error, checked))
@@ -121,12 +142,31 @@ class Comparison(Printed):
 
         Examples
         --------
-        >>> compare(Box(0, 200_000), 200_000, epsilon=1.0).beats_the_middle
+        >>> compare(Box(0, 200_000), 200_000, epsilon=0.1).beats_the_middle
         False
-        >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=1000).beats_the_middle
+        >>> compare(Box(0, 200_000), 200_000, epsilon=0.1, people=10_000).beats_the_middle
         True
         """
         return self.contenders[0].error.rmse < _CLEARLY * self.baseline.rmse
+
+    @property
+    def limit(self) -> Limit | None:
+        """The least average error that any mechanism can have, if a certified limit is known.
+
+        That is so at pure epsilon on an interval, and not for (epsilon, delta), for rho, for
+        several coordinates, or for the mean of many people. It is computed when it is first used,
+        which may take some seconds.
+
+        Examples
+        --------
+        >>> result = compare(Box(0, 120), 30, epsilon=1.0)
+        >>> result.limit.rmse[0] <= result.best().error.average_rmse <= 1.01 * result.limit.rmse[0]
+        True
+        """
+        if self.people or self.delta or self.epsilon is None or not self.domain.is_interval:
+            return None
+        change = self.sensitivity.within(self.domain.widths).diameter
+        return _limit(self.domain, change, self.epsilon)
 
     def reductions(self) -> dict[str, dict[str, float]]:
         """Return, as ``[a][b]``, how many percent the average squared error of a is below b's."""
@@ -141,7 +181,7 @@ class Comparison(Printed):
         return advice(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary for each mechanism, and one for the middle of the box."""
+        """Return dictionaries: one for each mechanism, the middle of the box, and the limit."""
         entries: list[tuple[str, float | Floats | None, ErrorSummary, float]] = [
             (c.name, scale_of(c.mechanism), c.error, c.epsilon) for c in self.contenders
         ]
@@ -149,7 +189,8 @@ class Comparison(Printed):
         entries.sort(key=lambda entry: entry[2].rmse)
         least = entries[0][2].rmse
         reductions = {c.name: c.variance_reduction for c in self.contenders}
-        return [
+        excesses = self._excesses()
+        rows: list[dict[str, Any]] = [
             {"mechanism": name, "scale": scale}
             | ({} if self.people is None else {"mean_rmse": error.mean_rmse})
             | {
@@ -159,10 +200,29 @@ class Comparison(Printed):
                 "bound_mass": error.bound_mass,
                 "true_epsilon": epsilon,
                 "variance_below_liu_percent": reductions.get(name),
-                "mse_above_best_percent": 100 * (times_least(error.rmse, least) ** 2 - 1),
+                "mse_above_best_percent": _percent_above(error.rmse, least),
             }
+            | excesses.get(name, {})
             for name, scale, error, epsilon in entries
         ]
+        if self.limit is None:
+            return rows
+        limit_row = dict.fromkeys(rows[0]) | {"mechanism": LIMIT, "true_epsilon": self.epsilon}
+        return [*rows, limit_row | {"average_rmse": self.limit.rmse[0]}]
+
+    def _excesses(self) -> dict[str, dict[str, float]]:
+        """Return, for each row, how many percent its squared error is above the limit."""
+        if self.limit is None:
+            return {}
+        middle, least = self.baseline.average_rmse, self.limit.rmse[0]
+        errors = {c.name: (c.error.average_rmse, c.read_rmse) for c in self.contenders}
+        return {
+            name: {
+                "mse_above_limit_percent": _percent_above(raw, least),
+                "read_mse_above_limit_percent": _percent_above(read or raw, least),
+            }
+            for name, (raw, read) in {**errors, MIDDLE: (middle, middle)}.items()
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame; needs pandas."""
@@ -216,7 +276,8 @@ def compare(
     people
         In local privacy: the number of people, who release one value each. Mechanisms are then
         ranked by the error of their mean, estimated by the best function of an output. The error of
-        the mean from `deconvolve`, whose interval covers even the bias, is within about a quarter.
+        the mean from `deconvolve`, whose interval covers even the bias, is within about a quarter,
+        and the same for mechanisms with an unbiased reading.
 
     Returns
     -------
@@ -232,6 +293,7 @@ def compare(
     See Also
     --------
     calibrate : The best mechanism, ready to use.
+    limit : How low the error of any mechanism can be.
     regimes : The best mechanism for many guarantees and sensitivities.
 
     Examples
@@ -243,13 +305,14 @@ def compare(
     >>> result["ClampedLaplace"].error.average_rmse > result.best().error.average_rmse
     True
     >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
-    'ClampedLaplace'
+    'Optimal (unbiased)'
     """
     guarantee = Guarantee(epsilon, check_delta(delta), rho)
     check_setting(domain)
     sensitivity = as_sensitivity(sensitivity)
     people = check_people(people, domain)
-    named = dict(calibrations(domain, sensitivity, guarantee))
+    objectives = _ONE_OUTPUT if people is None else _MANY_PEOPLE
+    named = dict(calibrations(domain, sensitivity, guarantee, objectives))
     if guarantee.epsilon is not None:
         named |= dict(published(domain, sensitivity, guarantee.epsilon))
     liu = named.get("BoundedGaussian (Liu)")
@@ -283,3 +346,17 @@ def _below(mechanism: Mechanism, liu: Mechanism | None) -> float | None:
         return None
     mine, its = (float(np.mean(m.spread**2)) for m in (mechanism, liu))
     return 100 * (1 - mine / its)
+
+
+def _percent_above(error: float, least: float) -> float:
+    """Return by how many percent a squared error is above another."""
+    return 100 * (times_least(error, least) ** 2 - 1)
+
+
+@lru_cache(maxsize=64)
+def _limit(domain: Box, change: float, epsilon: float) -> Limit | None:
+    """Return the limit, or None if none is known for the step of the box."""
+    try:
+        return limit(domain, L2(change), epsilon=epsilon, tolerance=_TOLERANCE)
+    except ArgumentError:
+        return None

@@ -11,10 +11,12 @@ from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.quadrature import unit_rule
+from inbounds.recovery.cells import Cells
 from inbounds.recovery.mean_error import mean_rmse, middle_rmse
 
 _NODES, _WEIGHTS = unit_rule(32)
 _AT_ONCE = 1 << 18  # numbers in one call
+_MOST_STEPS = 1024  # of a box whose outputs are compared as they are, after rounding
 _EDGE = 12.0  # scales from a bound: farther inside, the bound hardly matters
 
 
@@ -49,16 +51,16 @@ class ErrorSummary:
         """
         half = box.widths / 2
         worst = float(np.linalg.norm(half)) / math.sqrt(half.size)
-        average = worst / math.sqrt(3)
-        mean = None if people is None else middle_rmse(box)
-        return cls(worst, average, float(half.max()), 0.0, mean)
+        average = middle_rmse(box) if box.is_interval else worst / math.sqrt(3)
+        return cls(worst, average, float(half.max()), 0.0, None if people is None else average)
 
     @classmethod
     def of(cls, mechanism: Mechanism, people: int | None = None) -> Self:
         """Return the error of a mechanism, integrated over values in the lower half of the box.
 
         By symmetry the upper half is the same. The part near the bound is integrated separately. If
-        the distribution of the output jumps, each piece between two jumps of the box is.
+        the distribution of the output jumps, each piece between two jumps of the box is. If an
+        interval has up to 1024 steps, values and outputs are its steps.
 
         Examples
         --------
@@ -67,7 +69,11 @@ class ErrorSummary:
         >>> round(error.average_rmse, 6), round(error.worst_rmse, 6)  # √(1/6) and √(1/3): uniform
         (0.408248, 0.57735)
         """
-        average = np.zeros(mechanism.domain.dimension)
+        mean = None if people is None else mean_rmse(mechanism, people)
+        box = mechanism.domain
+        if box.is_interval and box.steps[0] and box.widths[0] < _MOST_STEPS * box.steps[0]:
+            return cls(*_error_on_steps(mechanism), mean)
+        average = np.zeros(box.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
         for values, weights in _places(mechanism):
             mse = mechanism.mse(values).reshape(weights.shape)
@@ -80,7 +86,7 @@ class ErrorSummary:
             average_rmse=float(np.sqrt(average.mean())),
             worst_bias=worst_bias,
             bound_mass=bound_mass,
-            mean_rmse=None if people is None else mean_rmse(mechanism, people),
+            mean_rmse=mean,
         )
 
 
@@ -93,6 +99,19 @@ def times_least(error: float, least: float) -> float:
     (1.5, 1.0, inf)
     """
     return error / least if least else 1.0 if error == 0 else math.inf
+
+
+def _error_on_steps(mechanism: Mechanism) -> tuple[float, float, float, float]:
+    """Return the worst and average RMSE and the worst bias after rounding, and the bound mass."""
+    cells = Cells.of(mechanism, _MOST_STEPS)
+    points = np.asarray(cells.points)  # there are enough cells for all steps
+    chances = cells.probabilities(mechanism, points)
+    errors = points - points[:, None]
+    mse = (chances * errors**2).sum(axis=1)
+    bias = np.abs((chances * errors).sum(axis=1))
+    bound_mass = np.max(sum(mechanism.mass_at_bounds(points)))
+    roots = np.sqrt([mse.max(), mse.mean()])
+    return float(roots[0]), float(roots[1]), float(bias.max()), float(bound_mass)
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MIDDLE = "middle of the box"
 """The name of the row for the error of always publishing the middle of the box."""
 
+LIMIT = "limit (best possible)"
+"""The name of the row for the least error that any mechanism can have."""
+
 
 def comparison_table(comparison: Comparison) -> Table:
     """Return a table with a row for each mechanism and for the middle of the box, and the advice.
@@ -29,26 +32,19 @@ def comparison_table(comparison: Comparison) -> Table:
     >>> comparison_table(ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0)).title
     'Box(0, 120), L2(2.5), epsilon=1, delta=0'
     """
-    numbers = ["average_rmse", "worst_rmse", "worst_bias"]
-    headings = ["RMSE", "RMSE, worst", "bias, worst"]
+    columns = _COLUMNS
     if comparison.people is not None:
-        numbers, headings = ["mean_rmse", *numbers], ["RMSE of the mean", *headings]
-    headings = ["mechanism", "scale", *headings]
-    headings += ["at a bound", "true ε", "σ² below Liu", "MSE above best"]
+        columns = {"mean_rmse": ("RMSE of the mean", _shown)} | columns
+    columns = columns | (_EXCESS if comparison.limit is None else _ABOVE_LIMIT)
+    headings = ("mechanism", "scale", *(heading for heading, _ in columns.values()))
     cells = []
     for row in comparison.rows():
-        liu, scale = row["variance_below_liu_percent"], row["scale"]
+        scale = row["scale"]
         shown = "" if scale is None else format_numbers(scale) if np.ndim(scale) else _shown(scale)
-        cells.append(
-            (
-                *(row["mechanism"], shown, *(_shown(row[key]) for key in numbers)),
-                *(f"{row['bound_mass']:.1%}", f"{row['true_epsilon']:.4g}"),
-                *("" if liu is None else f"{liu:.1f} %",),
-                _excess(row["mse_above_best_percent"]),
-            )
-        )
+        numbers = ("" if row[key] is None else show(row[key]) for key, (_, show) in columns.items())
+        cells.append((row["mechanism"], shown, *numbers))
     aligned = tuple(range(1, len(headings)))
-    return Table(setting(comparison), tuple(headings), tuple(cells), advice(comparison), aligned)
+    return Table(setting(comparison), headings, tuple(cells), advice(comparison), aligned)
 
 
 def setting(comparison: Comparison) -> str:
@@ -71,34 +67,41 @@ def advice(comparison: Comparison) -> str:
     Examples
     --------
     >>> import inbounds as ib
-    >>> advice(ib.compare(ib.Box(0, 120), 1, epsilon=1.0))
-    'Lowest error: ClampedLaplace (RMSE ...
+    >>> advice(ib.compare(ib.Box(0, 120), 30, epsilon=1.0))
+    'Lowest error: Optimal (RMSE ...
     """
-    first, *others = comparison.contenders
-    least = first.error.rmse
+    first, least = comparison.contenders[0], comparison.contenders[0].error.rmse
     kind = (
         "on average"
         if comparison.people is None
         else f"of the mean of {comparison.people:,} people"
     )
     text = f"Lowest error: {first.name} (RMSE {_shown(least)} {kind}"
-    if others:
-        gain = 100 * (1 - times_least(least, others[0].error.rmse) ** 2)
-        text += f"; {gain:.1f} % less squared error than {others[0].name}"
+    other = next((c for c in comparison.contenders if _kind(c.name) != _kind(first.name)), None)
+    if other is not None:
+        gain = 100 * (1 - times_least(least, other.error.rmse) ** 2)
+        text += f"; {gain:.1f} % less squared error than {other.name}"
     text += ")."
+    if comparison.limit is not None:
+        text += f" No mechanism has an RMSE below {_shown(comparison.limit.rmse[0])} on average."
     if not comparison.beats_the_middle:
         text += (
             f" None of these mechanisms beats always publishing the {MIDDLE}, which has RMSE "
             f"{_shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
             "output carries almost no information."
         )
-    if first.error.bound_mass > 0.05:
+    if first.error.bound_mass > 0.05 and not any(comparison.domain.steps):
         inside = next(c for c in comparison.contenders if c.error.bound_mass == 0)
         text += (
             f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; to "
             f"avoid that, use {inside.name} (RMSE {_shown(inside.error.rmse)})."
         )
     return text
+
+
+def _kind(name: str) -> str:
+    """Return the name of a mechanism without how it was calibrated."""
+    return name.partition(" ")[0]
 
 
 def _excess(percent: float) -> str:
@@ -109,22 +112,37 @@ def _shown(number: float) -> str:
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
 
 
+_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "average_rmse": ("RMSE", _shown),
+    "worst_rmse": ("RMSE, worst", _shown),
+    "worst_bias": ("bias, worst", _shown),
+    "bound_mass": ("at a bound", "{:.1%}".format),
+    "true_epsilon": ("true ε", "{:.4g}".format),
+    "variance_below_liu_percent": ("σ² below Liu", "{:.1f} %".format),
+}
+_EXCESS = {"mse_above_best_percent": ("MSE above best", _excess)}
+_ABOVE_LIMIT = {
+    "mse_above_limit_percent": ("above limit", _excess),
+    "read_mse_above_limit_percent": ("if read best", _excess),
+}
+
+
 def regimes_table(regimes: Regimes) -> Table:
     """Return a table of the best mechanism's initials, by epsilon and fraction of the range.
 
     Examples
     --------
     >>> from inbounds.analysis.regimes import regimes
-    >>> regimes_table(regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])).rows
-    (('0.1', 'CL', 'BL'),)
+    >>> regimes_table(regimes(delta=0.0, fractions=[0.1, 1.0], epsilons=[1.0, 10.0])).rows
+    (('1', 'O', 'O'), ('10', 'CS', 'O'))
     """
     rows = zip(regimes.epsilons, regimes.best.tolist(), strict=True)
     return Table(
         f"Lowest average RMSE at δ = {regimes.delta:g}, dimension {regimes.dimension}",
         ("ε", *(f"{float(f'{100 * part:.2g}'):g}" for part in regimes.fractions)),
         tuple((f"{epsilon:.3g}", *map(_initials, names)) for epsilon, names in rows),
-        caption="Columns: sensitivity in percent of the width. "
-        "BG, BL: bounded Gaussian, Laplace. CG, CL: clamped.",
+        caption="Columns: sensitivity in percent of the width. BG, BL: bounded Gaussian, Laplace. "
+        "CG, CL: clamped. CS: clamped staircase. W: Window. O: Optimal.",
         numbers=tuple(range(regimes.fractions.size + 1)),
     )
 

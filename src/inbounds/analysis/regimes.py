@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace")
+ON_AN_INTERVAL = ("ClampedStaircase", "Window", "Optimal")
 FRACTIONS: Floats = _check.frozen(np.logspace(-3, 0, 16))
 EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
 
@@ -43,7 +44,7 @@ class Regimes(Printed):
     fractions, epsilons
         The grid: l2 sensitivity as a fraction of the width of one coordinate, and epsilon.
     names
-        The mechanisms.
+        The mechanisms; `ClampedStaircase`, `Window` and `Optimal` are for one coordinate only.
     rmse
         Average error as a fraction of the width, by mechanism, epsilon and sensitivity; infinite
         where a mechanism cannot give the guarantee.
@@ -63,7 +64,7 @@ class Regimes(Printed):
     >>> result
     Regimes(delta=0, dimension=1, 1×2 cells)
     >>> result.rmse.shape, bool((result.margin > 0).all())
-    ((4, 1, 2), True)
+    ((7, 1, 2), True)
     """
 
     delta: float
@@ -154,8 +155,8 @@ def regimes(
     Examples
     --------
     >>> result = regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])
-    >>> result.best.tolist()  # a small change of the range, and any change
-    [['ClampedLaplace', 'BoundedLaplace']]
+    >>> result.best.tolist(), result.best_truncated.tolist()
+    ([['Optimal', 'Optimal']], [['BoundedLaplace', 'BoundedLaplace']])
     """
     if shares is not None:
         _warn_of_old_name("shares", "fractions")
@@ -164,13 +165,14 @@ def regimes(
     dimension = _check.whole(1, _MOST_COORDINATES, dimension=dimension)
     box = Box(0, 1) if dimension == 1 else Box(np.zeros(dimension), 1)
     x, y = _grid("fractions", fractions), _grid("epsilons", epsilons)
-    rmse = np.full((len(NAMES), y.size, x.size), np.inf)
+    names = NAMES + ON_AN_INTERVAL if dimension == 1 else NAMES
+    rmse = np.full((len(names), y.size, x.size), np.inf)
     cells = list(np.ndindex(y.size, x.size))
     for row, column in tracked(cells, "Regimes", progress=progress):
         guarantee = Guarantee(float(y[row]), delta)
         for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
-            rmse[NAMES.index(name), row, column] = ErrorSummary.of(mechanism).average_rmse
-    return Regimes(delta, dimension, x, y, NAMES, _check.frozen(rmse))
+            rmse[names.index(name), row, column] = ErrorSummary.of(mechanism).average_rmse
+    return Regimes(delta, dimension, x, y, names, _check.frozen(rmse))
 
 
 def __getattr__(name: str) -> Floats:

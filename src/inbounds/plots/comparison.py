@@ -23,7 +23,8 @@ _NEAR = 2.0  # lengths of the longest bar within which a line is drawn
 def comparison_figure(comparison: Comparison) -> Figure:
     """Draw average and worst RMSE, and the outputs for the middle and for the lower bound.
 
-    For a box of several coordinates, the outputs of the first one are drawn.
+    Of several calibrations of the same mechanism, the outputs of the best are drawn. For a box of
+    several coordinates, the outputs of the first one are drawn.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
             "output",
             "density",
         )
-        _curves(panels[panel], comparison.contenders, value)
+        _curves(panels[panel], _one_of_each(comparison.contenders), value)
     panels["bound"].legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, fontsize=8.5)
     return figure
 
@@ -90,11 +91,22 @@ def _bars(axes: Axes, comparison: Comparison) -> None:
         axes.axvline(middle, color="#444444", linestyle=(0, (4, 2)), linewidth=1.2, label=label)
     else:  # the bars would shrink to nothing
         axes.set_xlabel(f"RMSE (always publishing the middle of the box has {middle:,.4g})")
+    if comparison.limit is not None:
+        least, label = comparison.limit.rmse[0], "least possible average"
+        axes.axvline(least, color="#b03a2e", linestyle=(0, (1, 1.5)), linewidth=1.6, label=label)
     axes.set_yticks(places, [contender.name.replace(" (", "\n(") for contender in contenders])
     axes.invert_yaxis()
     axes.margins(x=0.14)
     axes.spines["right"].set_visible(False)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, fontsize=8.5)
+
+
+def _one_of_each(contenders: Sequence[Contender]) -> list[Contender]:
+    """Return the best calibration of each mechanism."""
+    best: dict[type, Contender] = {}
+    for contender in contenders:
+        best.setdefault(type(contender.mechanism), contender)
+    return list(best.values())
 
 
 def _curves(axes: Axes, contenders: Sequence[Contender], value: float) -> None:

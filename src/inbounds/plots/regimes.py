@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inbounds.analysis.regimes import Regimes
 
 _MIDDLE_RMSE = 12**-0.5  # of always publishing the middle of the box, in widths
+_CLEARLY = 0.99  # of that error: a smaller gain is of no use
 
 
 def regimes_figure(maps: Sequence[Regimes]) -> Figure:
@@ -24,9 +25,9 @@ def regimes_figure(maps: Sequence[Regimes]) -> Figure:
 
     The shade of a cell shows the mechanism with the lowest average RMSE; its number is how many
     percent lower that is than the second lowest. The dashed line separates where each of the two
-    truncated mechanisms, which never output a bound itself, is better. Below the thick line, always
-    publishing the middle of the box has a lower error than every mechanism: the budget is too
-    small.
+    truncated mechanisms, which never output a bound itself, is better. Below the thick line, no
+    mechanism has an error clearly (by a percent) below that of always publishing the middle of the
+    box: the budget is too small.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def _draw(axes: Axes, regimes: Regimes) -> None:
     axes.pcolormesh(x, y, fills, edgecolors="white", lw=0.4)
     truncated = _log_ratio_of_truncated(regimes)
     _line(axes, regimes, truncated, "--", 1.6)
-    _line(axes, regimes, np.log(regimes.rmse.min(axis=0) / _MIDDLE_RMSE), "-", 2.4)
+    _line(axes, regimes, _log_ratio_to_middle(regimes), "-", 2.4)
     _write_margins(axes, regimes, fills)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -95,6 +96,10 @@ def _log_ratio_of_truncated(regimes: Regimes) -> Floats:
     return np.asarray(np.log(gaussian / laplace))
 
 
+def _log_ratio_to_middle(regimes: Regimes) -> Floats:
+    return np.asarray(np.log(regimes.rmse.min(axis=0) / (_CLEARLY * _MIDDLE_RMSE)))
+
+
 def _title(regimes: Regimes, truncated: Floats) -> str:
     coordinates = "coordinate" if regimes.dimension == 1 else "coordinates together"
     notes = [
@@ -122,7 +127,7 @@ def _edges(points: Floats) -> Floats:
 
 def _line(axes: Axes, regimes: Regimes, level: Floats, style: str, width: float) -> None:
     """Draw a line where `level` is zero, with a white rim, so that it shows on every shade."""
-    if min(level.shape) < 2 or not level.min() < 0 < level.max():
+    if not _crosses_zero(level):
         return
     for colour, extra in (("white", 2.4), ("black", 0.0)):
         axes.contour(
@@ -136,6 +141,10 @@ def _line(axes: Axes, regimes: Regimes, level: Floats, style: str, width: float)
         )
 
 
+def _crosses_zero(level: Floats) -> bool:
+    return min(level.shape) > 1 and bool(level.min() < 0 < level.max())
+
+
 def _legend(figure: Figure, maps: Sequence[Regimes]) -> None:
     from matplotlib.lines import Line2D  # noqa: PLC0415 - optional
     from matplotlib.patches import Patch  # noqa: PLC0415 - optional
@@ -146,16 +155,15 @@ def _legend(figure: Figure, maps: Sequence[Regimes]) -> None:
         for name in maps[0].names
         if name in seen
     ]
+    lines = [
+        (_log_ratio_of_truncated, "--", 1.6, "BoundedGaussian is better than BoundedLaplace"),
+        (_log_ratio_to_middle, "-", 2.4, "no clearly lower error than the middle of the box"),
+    ]
     handles += [
-        Line2D(
-            [], [], color="black", ls="--", lw=1.6,
-            label="below: BoundedGaussian is better than BoundedLaplace",
-        ),
-        Line2D(
-            [], [], color="black", lw=2.4,
-            label="below: always the middle of the box has the lowest error",
-        ),
-    ]  # fmt: skip
+        Line2D([], [], color="black", ls=style, lw=width, label=f"below: {label}")
+        for level, style, width, label in lines
+        if any(_crosses_zero(level(regimes)) for regimes in maps)
+    ]
     figure.legend(
         handles=handles,
         loc="outside lower center",

@@ -46,6 +46,11 @@ _LOOKS = {
     "BoundedLaplace": Look("#2e86c1", "#4a90c4", "-.", "D", "xx"),
     "ClampedGaussian": Look("#c46a00", "#f2b266", (0, (8, 2)), "v", "\\\\"),
     "ClampedLaplace": Look("#8c6d00", "#fff2cc", (0, (3, 1, 1, 1, 1, 1)), "P", "++"),
+    "ClampedStaircase": Look("#b03a2e", "#d98880", (0, (5, 1, 1, 1)), "X", "--"),
+    "Window": Look("#1e8449", "#a9dfbf", (0, (1, 1)), "h", "||"),
+    "Optimal": Look("#117a65", "#e8f6f3", "-", "d", "oo"),
+    "Optimal (worst)": Look("#48a999", "#c8e6df", "--", "<", "OO"),
+    "Optimal (unbiased)": Look("#80b9ad", "#dceee9", ":", ">", ".o"),
 }
 _OTHER = Look("#444444", "#bbbbbb", "-", "*", "oo")
 

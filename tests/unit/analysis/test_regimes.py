@@ -37,6 +37,9 @@ def test_every_error_is_that_of_the_mechanism_calibrated_by_itself(dimension):
                 error("ClampedGaussian", box, float(fraction), **joint, method=method),
                 error("ClampedLaplace", box, float(fraction), **pure),
             ]
+            if dimension == 1:
+                others = ("ClampedStaircase", "Window", "Optimal")
+                expected += [error(name, box, float(fraction), **pure) for name in others]
             np.testing.assert_allclose(result.rmse[:, row, column], expected, rtol=1e-9)
 
 
@@ -51,9 +54,10 @@ def test_the_error_is_that_of_scipy_s_truncated_normal():
 
 def test_rows_are_epsilons_and_columns_are_sensitivities():
     result = regimes(delta=0.0, fractions=[0.01, 0.1, 1.0], epsilons=[0.5, 2.0])
-    assert result.rmse.shape == (4, 2, 3)
+    assert result.rmse.shape == (7, 2, 3)
     assert (np.diff(result.rmse, axis=1) < 0).all()  # a larger budget errs less
-    assert (np.diff(result.rmse, axis=2) > 0).all()  # a larger change errs more
+    others = np.array(result.names) != "Window"  # which hides any change
+    assert (np.diff(result.rmse[others], axis=2) > 0).all()  # a larger change errs more
 
 
 def test_the_best_the_margin_and_the_best_truncated_are_read_off_the_errors():
@@ -71,11 +75,9 @@ def test_clamped_gaussian_noise_takes_no_part_in_several_coordinates_without_del
 
 
 def test_the_map_knows_where_each_mechanism_wins():
-    pure = regimes(delta=0.0, fractions=[0.01, 0.1, 1.0], epsilons=[0.1, 1.0])
-    assert pure.best.tolist() == [
-        ["ClampedLaplace", "BoundedGaussian", "BoundedLaplace"],
-        ["ClampedLaplace", "ClampedLaplace", "BoundedLaplace"],
-    ]
+    pure = regimes(delta=0.0, fractions=[0.05, 1.0], epsilons=[0.3, 10.0])
+    assert pure.best.tolist() == [["Optimal", "Optimal"], ["ClampedStaircase", "Optimal"]]
+    assert pure.best_truncated[0].tolist() == ["BoundedLaplace", "BoundedLaplace"]
     joint = regimes(delta=1e-6, dimension=100, fractions=[0.01, 0.3], epsilons=[3.0])
     assert joint.best.tolist() == [["ClampedGaussian", "BoundedGaussian"]]
     assert joint.margin[0, 0] < 1
@@ -135,7 +137,7 @@ def test_a_map_draws_itself():
 def test_the_table_names_the_best_by_their_initials():
     table = regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.1])._table()
     assert table.headings == ("ε", "1", "100")
-    assert table.rows == (("0.1", "CL", "BL"),)
+    assert table.rows == (("0.1", "O", "O"),)
     assert "<caption" in table.html()
 
 

@@ -66,7 +66,7 @@ def test_titles_axes_and_legend_say_what_is_drawn(crossing):
 def test_the_lines_lie_where_the_errors_cross(crossing):
     drawn = contours(regimes_figure([crossing]).axes[0])[1::2]  # each has a white rim below it
     gaussian, laplace = crossing.rmse[:2]
-    levels = np.log(gaussian / laplace), np.log(crossing.rmse.min(axis=0) * np.sqrt(12))
+    levels = np.log(gaussian / laplace), np.log(crossing.rmse.min(axis=0) * np.sqrt(12) / 0.99)
     for line, level in zip(drawn, levels, strict=True):
         grid = (crossing.epsilons, crossing.fractions)
         at = RegularGridInterpolator(grid, level, bounds_error=False, fill_value=None)
