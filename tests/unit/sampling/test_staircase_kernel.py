@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from inbounds.sampling import staircase, staircase_kernel
+from inbounds.sampling.blocks import COMPILED
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.offset import NUDGE
@@ -104,5 +105,5 @@ def test_indices_stay_in_the_box_whatever_the_noise() -> None:
     cells, noise = np.array([0, 5, 9, 9]), np.array([-(2**60), 2, 2**60, -1])
     staircase_kernel.add_noise(cells, noise, 10)
     assert cells.tolist() == [0, 8, 10, 9]
-    drawn = StaircaseSampler(Lattice.fit(0.0, 1.0, 1.0, 0.1), 0.1).draw(np.zeros(1 << 16), SYSTEM)
+    drawn = StaircaseSampler(Lattice.fit(0.0, 1.0, 1.0, 0.1), 0.1).draw(np.zeros(COMPILED), SYSTEM)
     assert (drawn.min(), drawn.max()) == (0.0, 1.0)
