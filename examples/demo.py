@@ -116,7 +116,7 @@ def show_table(console: Console, folder: Path) -> None:
 def show_column(console: Console, folder: Path) -> None:
     """Let each of 100,000 people hide their age, then recover the distribution of all ages."""
     ages = np.resize(load_anes96()["age"], 100_000).astype(float)  # the survey, many times over
-    m = ib.calibrate(ib.Box(0, 120), 120, epsilon=2.0, people=ages.size)
+    m = ib.Window.calibrated(ib.Box(0, 120), 120, epsilon=2.0)
     private = ib.privatize(pd.DataFrame({"age": ages}), {"age": m})["age"].to_numpy()
     recovered = ib.deconvolve(private, m, bootstrap=100)
     low, high = recovered.interval("mean", 0.95)

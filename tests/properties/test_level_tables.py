@@ -117,3 +117,47 @@ def test_a_table_with_cells_one_unit_too_narrow_would_be_caught() -> None:
     assert loss(narrow, *doubles) > 1.5 * epsilon
     assert np.isfinite(loss(table, *doubles))
     assert loss(table, *doubles) <= epsilon
+
+
+@pytest.mark.parametrize(
+    ("objective", "box", "epsilon"),
+    [
+        ("average", ("17.99", "41.565", "0.41"), 8.0),
+        ("worst", ("-1.32", "8.91", "0.22"), 4.0),
+        ("unbiased", ("17.99", "41.565", "0.41"), 3.0),
+        ("worst", ("1000000", "1000003", "0.07"), 5.0),
+        ("unbiased", ("0.1", "1.3", "0.03"), 4.0),
+    ],
+)
+def test_staircases_lose_epsilon_and_never_more(objective: Any, box: Any, epsilon: float) -> None:
+    """Large tables without a program; decimals at the sensitivity, beside boundaries above all."""
+    lower, upper, sensitivity = map(Fraction, box)
+    table = design(*map(float, box), epsilon, objective).table
+    assert len(table.rows) > 120
+    unit = Fraction(1, 1000)
+    largest = 0.0
+    for boundary in table.boundaries[1 : -1 : len(table.rows) // 5]:
+        start = unit * round(Fraction(boundary) / unit)
+        if lower <= start <= upper - sensitivity:
+            largest = max(largest, loss(table, start, start + sensitivity))
+            doubles = [Fraction(float(value)) for value in (start, start + sensitivity)]
+            largest = max(largest, loss(table, *doubles))
+    assert 0.9 * epsilon < largest <= epsilon * (1 + 1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.data())
+def test_points_of_a_grid_and_values_between_them_lose_no_more(data: st.DataObject) -> None:
+    """Boxes with a step and offsets, unbiased; neighbours are any decimals at the sensitivity."""
+    step = Fraction(data.draw(st.sampled_from(["1", "0.5", "0.1", "3", "0.07"])))
+    points = data.draw(st.integers(2, 12))
+    lower = step * data.draw(st.integers(-40, 40)) + data.draw(st.sampled_from([0, 0, 10**6]))
+    upper = lower + step * (points - 1)
+    sensitivity = step * data.draw(st.integers(1, points))
+    epsilon = data.draw(st.sampled_from([0.1, 1.0, 4.0]))
+    grid = np.array([float(lower + step * i) for i in range(points)])
+    found = design(float(lower), float(upper), float(sensitivity), epsilon, "unbiased", grid=grid)
+    assert set(found.table.outputs) <= set(grid.tolist())
+    for _ in range(8):
+        start = lower + step * Fraction(data.draw(st.integers(0, 8 * points)), 8)
+        assert_private(found.table, start, start + sensitivity, epsilon)

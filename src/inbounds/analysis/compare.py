@@ -102,7 +102,7 @@ class Comparison(Printed):
     >>> result
     Comparison(..., best='Optimal')
     >>> round(result.baseline.average_rmse, 2), round(result.best().error.average_rmse, 2)
-    (34.64, 24.72)
+    (34.64, 24.73)
     """
 
     domain: Box

@@ -98,7 +98,7 @@ class Limit(Printed):
             "which error": _AVERAGED[self.objective],
             "setting": f"{self.domain}, {self.sensitivity}, epsilon={format_numbers(self.epsilon)}",
         }
-        note = "No private mechanism has less error than the lower end: certificate().check()."
+        note = "No private mechanism has less error than the lower end; its certificate proves it."
         return Table.of_facts("The least possible error", facts.items(), note)
 
     def __repr__(self) -> str:
@@ -190,8 +190,8 @@ def limit(
     >>> result.lower < result.upper < 1.05 * result.lower
     True
     >>> best = ib.compare(ib.Box(0, 120), 30, epsilon=1.0).best()
-    >>> best.name, round(best.error.average_rmse / result.rmse[1], 2)  # 25 % above the limit
-    ('ClampedLaplace', 1.2...)
+    >>> best.name, round(best.error.average_rmse / result.rmse[0], 2)  # at the limit
+    ('Optimal', 1.0)
     """
     number = cast(float, Guarantee(epsilon).epsilon)
     check_setting(domain)

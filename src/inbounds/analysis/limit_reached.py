@@ -14,6 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.calibration.lattice_staircase import staircase
+from inbounds.calibration.levels import design
 from inbounds.calibration.limit_problem import Problem
 from inbounds.calibration.objective import Objective
 from inbounds.calibration.risk import Risk
@@ -24,7 +26,7 @@ from inbounds.numerics.staircase import least_variance
 from inbounds.sampling.grid import Grid
 from inbounds.sensitivity import Sensitivity
 
-_CELLS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28)  # for each sensitivity
+_CELLS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28)  # for each sensitivity
 _MOST_CELLS = 500
 _ROUNDING = 1 + 1e-9
 _BINS = 60
@@ -63,9 +65,11 @@ def reached_by_table(
     --------
     >>> from inbounds.sensitivity import L2
     >>> round(reached_by_table(Box(0, 1), L2(0.25), 1.0, "average"), 6)
-    0.042457
+    0.042454
     """
     try:
+        if objective == "unbiased" and domain.steps[0] is not None:
+            return _variance_on_steps(domain, sensitivity, epsilon) * _ROUNDING
         built = Optimal(domain, sensitivity, epsilon, objective)
     except ArgumentError:
         return math.inf
@@ -74,19 +78,36 @@ def reached_by_table(
     if domain.steps[0] is None:
         risk = Risk(built.table)
         return float(risk.average if objective == "average" else risk.worst) * _ROUNDING
-    grid = Grid.fit(built.table.lower, built.table.upper, domain.steps[0], 1.0)
-    errors = built.mse(np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64))
+    errors = built.mse(_steps(domain))
     return float(errors.mean() if objective == "average" else errors.max()) * _ROUNDING
 
 
+def _steps(domain: Box) -> Floats:
+    """Return the values of a box with a step."""
+    step = domain.steps[0]
+    assert step is not None
+    grid = Grid.fit(float(domain.lower), float(domain.upper), step, 1.0)
+    return np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)
+
+
+def _variance_on_steps(domain: Box, sensitivity: Sensitivity, epsilon: float) -> float:
+    """Return the average variance of the unbiased reading of a table whose outputs are free."""
+    steps = _steps(domain)
+    if steps.size > _MOST_CELLS:
+        return math.inf
+    reach = sensitivity.within(domain.widths)
+    change = min(float(reach.caps[0]), reach.radius)
+    bounds = float(domain.lower), float(domain.upper)
+    built = design(*bounds, change, epsilon, "unbiased", grid=steps, free=True)
+    assert built.slope is not None
+    _, variances = Risk(built.table).means_and_variances(steps)
+    return float(variances.mean()) / built.slope**2
+
+
 def _variance_of_readings(built: Optimal) -> float:
-    """Return the average variance of the unbiased reading, or the largest one on steps."""
-    table, step = built.table, built.domain.steps[0]
+    """Return the average variance of the unbiased reading."""
+    table = built.table
     slope = built.slope or math.nan
-    if step is not None:
-        grid = Grid.fit(table.lower, table.upper, step, 1.0)
-        steps = np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)
-        return float(built.variance(steps).max()) / slope**2
     ends = np.unique([table.lower, *built.breaks.tolist(), table.upper])
     widths, middles = np.diff(ends), (ends[:-1] + ends[1:]) / 2
     low, middle, high = (built.variance(side) for side in (ends[:-1], middles, ends[1:]))
@@ -115,14 +136,17 @@ def _tables(
         if problem.step is None and objective == "worst":
             yield np.ones(1), np.array([_one_bit(epsilon)])
     for edges, reach in _cells(problem):
-        levels = np.ceil(
-            np.abs(np.subtract.outer(np.arange(len(edges)), np.arange(len(edges)))) / reach
-        )
-        columns = np.exp(-epsilon * levels)
-        masses = np.linalg.lstsq(columns, np.ones(len(edges)), rcond=None)[0]
-        table = columns * np.maximum(masses, 0)
-        if np.abs(table.sum(axis=1) - 1).max() < 1e-11:
-            yield from _errors(edges, table, objective)
+        if reach >= len(edges) - 1:
+            yield from _errors(edges, _randomised_response(len(edges), epsilon), objective)
+        noise = staircase(len(edges), reach, epsilon)
+        table = np.exp(-epsilon * noise.levels).T * noise.weights
+        between = (edges[-1].mean() - edges[0].mean()) / max(len(edges) - 1, 1)
+        yield from _errors(edges, table, objective, noise.outputs * between + 0.5)
+
+
+def _randomised_response(count: int, epsilon: float) -> Floats:
+    rise = math.expm1(min(epsilon, 300.0))
+    return np.asarray((1 + rise * np.eye(count)) / (rise + count))
 
 
 def _cells(problem: Problem) -> Iterator[tuple[Floats, int]]:
@@ -144,8 +168,13 @@ def _cells(problem: Problem) -> Iterator[tuple[Floats, int]]:
                 yield np.column_stack([bounds[:-1], bounds[1:]]), reach
 
 
-def _errors(edges: Floats, table: Floats, objective: Objective) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the errors of a table of probabilities with several choices of its outputs."""
+def _errors(
+    edges: Floats, table: Floats, objective: Objective, places: Floats | None = None
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the errors of a table of probabilities with several choices of its outputs.
+
+    One of them are `places`, or the middles of the cells if there is one output for each.
+    """
     lower, upper = edges.T
     widths, middles = upper - lower, (lower + upper) / 2
     weights = widths / widths.sum() if widths.any() else np.full(len(edges), 1 / len(edges))
@@ -154,7 +183,7 @@ def _errors(edges: Floats, table: Floats, objective: Objective) -> Iterator[tupl
         yield weights, (table * np.subtract.outer(middles, means) ** 2).sum(axis=1) + widths**2 / 12
         return
     middle = middles.mean()
-    for outputs in (means, middles):
+    for outputs in (means, middles if places is None else places):
         for stretch in np.linspace(0.6, 1.6, 41):
             moved = np.clip(middle + stretch * (outputs - middle), lower[0], upper[-1])
             sides = [(table * np.subtract.outer(s, moved) ** 2).sum(axis=1) for s in edges.T]
@@ -172,7 +201,7 @@ def _bins(epsilon: float, objective: Objective) -> Iterator[tuple[Floats, Floats
             before, bounds = bounds, np.concatenate([[0], (outputs[1:] + outputs[:-1]) / 2, [1]])
             if np.abs(bounds - before).max() < 1e-14:
                 break
-        table = (1 + rise * np.eye(count)) / (rise + count)
+        table = _randomised_response(count, epsilon)
         yield from _errors(np.column_stack([bounds[:-1], bounds[1:]]), table, objective)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MIDDLE = "middle of the box"
 """The name of the row for the error of always publishing the middle of the box."""
 
-LIMIT = "limit (best possible)"
+LIMIT = "limit"
 """The name of the row for the least error that any mechanism can have."""
 
 

@@ -1,10 +1,13 @@
 """Tables with the least average squared error, for a value that is uniform on the box.
 
 Cells are Δ⁺/r wide. Up to ε = 1/2 a closed form with r = 1 is best to four digits; beyond, a small
-linear program chooses among plateau columns, for several r. If any two values are neighbours, the
-best table is randomised response on bins, whose ends solve a fixed-point equation.
+linear program chooses among plateau columns, for several r. The best plateau of the staircase must
+be nearly a whole number of cells long: for ε = 5, r = 7 is better than r = 12. Where even the
+smallest r that fits leads to a large table, its columns are those of the staircase. If any two
+values are neighbours, the best table is randomised response on bins, whose ends solve a fixed-point
+equation.
 
-Proof: docs/proofs/optimal.md, theorem 1.
+Proof: docs/proofs/optimal.md, theorems 1 and 11.
 """
 
 import math
@@ -18,16 +21,28 @@ from scipy.linalg import solve_banded
 
 from inbounds._types import Floats
 from inbounds.calibration.column import Mixture, folded, left_half, minimise, plateaus
+from inbounds.calibration.lattice_staircase import (
+    best_length,
+    best_reach,
+    relative_error,
+    staircase,
+)
 from inbounds.calibration.plan import MOST_ROWS, TablePlan, nearest
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
+from inbounds.numerics.staircase import least_variance
 
 _CLOSED_FORM = 0.5  # the largest epsilon of the closed form
-_FINE = (128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2)  # cells per Δ
+_FINE = (128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2)  # cells per Δ on a grid
 _TRIED = 2  # of these
-_USUAL_ROWS = 132  # programs up to this size take at most 0.1 s each
-_LARGE_ROWS = 256  # for at most 4 cells per Δ
-_ENOUGH = 2.3  # times e^(ε/3) cells per Δ come within about 1 % of the limit
+_USUAL_ROWS = 132  # programs up to this size, with all plateaus, take at most 0.1 s each
+_SOLVED_ROWS = 264  # with few lengths of plateaus, at most 0.4 s
+_LARGE_ROWS = 256  # on a grid, for at most 4 cells per Δ
+_STAIRCASE_ROWS = 912  # of a table without a program
+_LENGTHS = 2, 3  # how much shorter and longer plateaus may be than the staircase's
+_COARSE = 1.03  # times the least error: a finer table would be clearly better
+_WITHIN_CELL = 1 / 12  # the variance of a value within its cell
+_SHORT = 3.0  # plateaus of all lengths matter up to this epsilon
 _GRID_CELLS = 48  # cells on a grid if all values are neighbours
 
 
@@ -94,7 +109,10 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Tab
             least = value
             best = _fitted(interval, TablePlan("cells", boundaries, reach, mixture), epsilon, grid)
     assert best is not None  # one cell per Δ always fits
-    limited = epsilon > 1 and finest < 0.3 * _ENOUGH * math.exp(epsilon / 3)
+    if grid is not None and finest > 0.9 * interval.ratio * (grid.size - 1):
+        return best  # one cell per point
+    reached = relative_error(finest, epsilon, _WITHIN_CELL)
+    limited = epsilon > 1 and reached > _COARSE * least_variance(epsilon)
     return best.marked_limited() if limited else best
 
 
@@ -105,13 +123,28 @@ def _geometries(
     if interval.all_are_neighbours:
         yield _GRID_CELLS, _GRID_CELLS
         return
-    wanted = max(12.0, _ENOUGH * math.exp(epsilon / 3))
-    most = 1.5 * wanted if grid is None else min(1.5 * wanted, interval.ratio * grid.size)
-    fine = [reach for reach in _FINE if reach < most and _fits(reach, interval.ratio)]
-    for reach in (1, *(fine[:_TRIED] if epsilon > _CLOSED_FORM else ())):
+    fine: list[int] = []
+    if epsilon > _CLOSED_FORM:
+        useful = 1.5 * max(12.0, 2.3 * math.exp(epsilon / 3))
+        if grid is None:
+            fine = _fine(interval.ratio, min(useful, MOST_ROWS), epsilon)
+        else:
+            most = min(useful, interval.ratio * grid.size)
+            fine = [reach for reach in _FINE if reach < most and _fits(reach, interval.ratio)]
+    for reach in (1, *fine[:_TRIED]):
         count = math.ceil(reach / interval.ratio * (1 - 1e-12))
         yield reach, count
         yield reach, count + 1
+
+
+def _fine(ratio: float, useful: float, epsilon: float) -> list[int]:
+    """Return the best number of cells per Δ, and the best large one for a program."""
+    most = int(min(useful, ratio * _STAIRCASE_ROWS))
+    solved = int(min(useful, ratio * (_USUAL_ROWS if epsilon <= _SHORT else _SOLVED_ROWS)))
+    chosen = {best_reach(most, epsilon, _WITHIN_CELL)} if most > 1 else set()
+    if solved > 1:
+        chosen.add(best_reach(solved, epsilon, _WITHIN_CELL, largest=True))
+    return sorted(chosen - {1})
 
 
 def _fits(reach: int, ratio: float) -> bool:
@@ -139,7 +172,12 @@ def _solve(prior: _Prior, reach: int, epsilon: float, grid: Floats | None) -> tu
         columns = np.exp(-epsilon * mixture.levels)
         outputs = nearest(prior.means(columns), grid)
         return mixture, float(prior.costs(columns, outputs) @ mixture.weights)
-    levels = plateaus(rows, reach)
+    if rows > _SOLVED_ROWS + 2 and grid is None:
+        mixture = staircase(rows, reach, epsilon)
+        columns = np.exp(-epsilon * mixture.levels)
+        value = float(prior.costs(columns, prior.means(columns)) @ mixture.weights)
+        return mixture, value
+    levels = plateaus(rows, reach, _lengths(rows, reach, epsilon))
     mirrored = grid is None
     if mirrored:
         levels = levels[left_half(levels)]
@@ -149,9 +187,16 @@ def _solve(prior: _Prior, reach: int, epsilon: float, grid: Floats | None) -> tu
     scale = float(costs.sum() / columns.sum()) or 1.0
     sums = folded(columns.T) if mirrored else columns.T
     weights, value, _, _ = minimise(costs * (1 + mirrored) / scale, sums, np.ones(len(sums)))
-    mixture = Mixture(levels, weights, outputs).positive()
-    mixture = mixture.mirrored() if mirrored else mixture
-    return mixture.polished(epsilon), value * scale
+    mixture = Mixture(levels, weights, outputs).positive().polished(epsilon, mirrored=mirrored)
+    return mixture.mirrored() if mirrored else mixture, value * scale
+
+
+def _lengths(rows: int, reach: int, epsilon: float) -> tuple[int, int] | None:
+    """Return the lengths of plateaus that a large program considers, or None for all."""
+    if rows <= _USUAL_ROWS:
+        return None
+    length, (shorter, longer) = best_length(reach, epsilon), _LENGTHS
+    return length - shorter, length + longer
 
 
 def _ladder(rows: int, epsilon: float) -> Mixture:

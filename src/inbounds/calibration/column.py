@@ -26,8 +26,7 @@ _METHODS: tuple[tuple[Any, float], ...] = (
     ("highs-ipm", 1e-10),
     ("highs-ds", 1e-7),
 )
-_PATIENCE = 20.0  # seconds for one program; most take less than 0.1 s
-_OUT_OF_TIME = 1
+_MOST_STEPS = 4000  # of the solver; programs that it solves take fewer than 2000
 _DROPPED = 1e-9  # the solver ignores smaller entries of a matrix
 _LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a best table
 
@@ -63,13 +62,22 @@ class Mixture:
         weights: Floats = np.bincount(which.reshape(-1), self.weights).astype(np.float64)
         return Mixture(self.levels[first], weights, self.outputs[first])
 
-    def polished(self, epsilon: float) -> "Mixture":
-        """Return the mixture with weights that sum to one in every row more precisely."""
+    def polished(self, epsilon: float, *, mirrored: bool = False) -> "Mixture":
+        """Return the mixture with weights that sum to one in every row more precisely.
+
+        Parameters
+        ----------
+        epsilon
+            The pure ε.
+        mirrored
+            Whether the mirror image, which is to be added, counts for the sums.
+        """
         columns = np.exp(-epsilon * self.levels).T
-        change = np.linalg.lstsq(columns, 1 - columns @ self.weights)[0]
-        weights = self.weights + change
-        better = weights.min() > 0 and np.abs(columns @ weights - 1).max() < self.residual(epsilon)
-        return Mixture(self.levels, weights, self.outputs) if better else self
+        columns = folded(columns) if mirrored else columns
+        missing = 1 - columns @ self.weights
+        weights = self.weights + np.linalg.lstsq(columns, missing)[0]
+        better = np.abs(columns @ weights - 1).max() < np.abs(missing).max()
+        return Mixture(self.levels, weights, self.outputs) if better and weights.min() > 0 else self
 
     def residual(self, epsilon: float) -> float:
         """Return how far from one the sum of a row is at most."""
@@ -77,17 +85,30 @@ class Mixture:
         return float(np.abs(sums - 1).max())
 
 
-def plateaus(rows: int, reach: int) -> Levels:
+def plateaus(rows: int, reach: int, lengths: tuple[int, int] | None = None) -> Levels:
     """Return the levels of every plateau that is not too long, one column of the table each.
+
+    Parameters
+    ----------
+    rows, reach
+        The number of rows, and the largest distance of rows of neighbours.
+    lengths
+        The shortest and the longest plateau away from the ends, or None for all.
 
     Examples
     --------
     >>> plateaus(3, 1).tolist()
     [[0, 1, 2], [0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0], [2, 1, 0]]
+    >>> len(plateaus(8, 3)), len(plateaus(8, 3, (2, 3)))
+    (33, 21)
     """
     first, last = np.triu_indices(rows)
-    near = last - first < _LONGEST * reach + 2
-    first, last, row = first[near, None], last[near, None], np.arange(rows)
+    length = last - first + 1
+    kept = length < _LONGEST * reach + 3
+    if lengths is not None:
+        usual = (lengths[0] <= length) & (length <= lengths[1])
+        kept &= usual | (first == 0) | (last == rows - 1)
+    first, last, row = first[kept, None], last[kept, None], np.arange(rows)
     levels: Levels = -(-np.maximum(np.maximum(first - row, row - last), 0) // reach)
     return levels
 
@@ -124,7 +145,8 @@ def minimise(
 ) -> tuple[Floats, float, Floats, Floats]:
     """Solve a linear program in nonnegative variables.
 
-    The costs should be near 1, because the solver's tolerances are absolute.
+    The costs should be near 1, because the solver's tolerances are absolute. The solver stops after
+    a number of steps and not after a time, so that a slow machine finds what a fast one does.
 
     Returns
     -------
@@ -148,11 +170,9 @@ def minimise(
             options={
                 "primal_feasibility_tolerance": tolerance,
                 "dual_feasibility_tolerance": tolerance,
-                "time_limit": _PATIENCE,
+                "maxiter": _MOST_STEPS,
             },
         )
-        if solution.status == _OUT_OF_TIME:
-            break
         if solution.status == 0:
             unpriced = np.zeros(0) if below is None else solution.ineqlin.marginals
             return solution.x, float(solution.fun), solution.eqlin.marginals, unpriced

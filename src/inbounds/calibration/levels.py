@@ -9,6 +9,7 @@ Proof: docs/proofs/optimal.md.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from inbounds.calibration.worst import MOST_KNOTS, worst_plan
 from inbounds.errors import ArgumentError
 
 _SATURATED = {"average": 30.0, "worst": 15.0, "unbiased": 15.0}  # a larger ε gains nothing visible
+_DIGITS = 13  # of an output, relative to the width
 _NEGLIGIBLE = 2.0**-24  # ε between the bounds below which no output says anything
 
 
@@ -64,6 +66,7 @@ def design(
     objective: Objective,
     *,
     grid: Floats | None = None,
+    free: bool = False,
 ) -> Design:
     """Return the best table for one of three objectives, checked.
 
@@ -82,6 +85,9 @@ def design(
     grid
         All possible outputs in ascending order, or None for any number in the box. For the average
         error, values are then uniform on the grid.
+    free
+        Whether outputs may be any numbers in the box although there is a grid; for unbiased
+        readings only.
 
     Raises
     ------
@@ -98,18 +104,44 @@ def design(
     interval = Interval(lower, upper, distance_bound(lower, upper, sensitivity))
     positions = None if grid is None else np.array([interval.position(y) for y in grid.tolist()])
     used = min(epsilon, _SATURATED[objective])
-    plan = _plan(interval, sensitivity, used, objective, positions)
+    plan = _plan(interval, sensitivity, used, objective, positions, free=free)
     rows = integral_rows(plan.mixture, used)
     outputs = [interval.place(position) for position in (*plan.mixture.outputs.tolist(), 0.0)]
-    if grid is not None:
+    if grid is not None and not free:
         outputs = nearest(np.array(outputs), grid).tolist()
+    elif objective != "unbiased":
+        outputs = [_short(output, interval) for output in outputs]
+    rows, distinct = _merged(rows, outputs)
     ratio = growth_below(used)
-    table = LevelTable(
-        plan.kind, lower, upper, plan.boundaries, plan.reach, rows, tuple(outputs), *ratio
-    )
+    table = LevelTable(plan.kind, lower, upper, plan.boundaries, plan.reach, rows, distinct, *ratio)
     table.check(sensitivity, epsilon)
     slope, bias = reading_of(table) if objective == "unbiased" else (None, None)
-    return Design(table, slope, bias, plan.limited)
+    return Design(table, slope, bias, plan.limited or (epsilon > used and grid is None))
+
+
+def _merged(
+    rows: tuple[tuple[int, ...], ...], outputs: list[float]
+) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
+    """Return the rows with one column for each distinct output, and these outputs.
+
+    A sum of columns has no larger ratio than its columns: theorem 1.
+    """
+    distinct = tuple(dict.fromkeys(outputs))
+    if len(distinct) == len(outputs):
+        return rows, distinct
+    columns: dict[float, Any] = {}
+    for output, column in zip(outputs, np.array(rows, dtype=object).T, strict=True):
+        columns[output] = columns[output] + column if output in columns else column
+    return tuple(zip(*(column.tolist() for column in columns.values()), strict=True)), distinct
+
+
+def _short(output: float, interval: Interval) -> float:
+    """Return a short decimal near an output, in the box: 0.25 for 0.25000000000000006.
+
+    Any output in the box is as private, and the error hardly changes.
+    """
+    rounded = round(output, _DIGITS - math.floor(math.log10(interval.upper - interval.lower)))
+    return min(max(rounded, interval.lower), interval.upper)
 
 
 def reading_of(table: LevelTable) -> tuple[float, float]:
@@ -131,6 +163,8 @@ def _plan(
     epsilon: float,
     objective: Objective,
     grid: Floats | None,
+    *,
+    free: bool,
 ) -> TablePlan:
     if objective != "unbiased" and epsilon < _NEGLIGIBLE * interval.ratio:
         return _constant(interval)
@@ -143,8 +177,9 @@ def _plan(
             got=f"sensitivity={format_numbers(sensitivity)}",
             hint="for a smaller one, ClampedStaircase is nearly as good as any mechanism.",
         )
-    make = {"average": average_plan, "worst": worst_plan, "unbiased": unbiased_plan}[objective]
-    return make(interval, epsilon, grid)
+    if objective == "unbiased":
+        return unbiased_plan(interval, epsilon, grid, free=free)
+    return (worst_plan if objective == "worst" else average_plan)(interval, epsilon, grid)
 
 
 def _constant(interval: Interval) -> TablePlan:

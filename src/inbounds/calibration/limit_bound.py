@@ -240,21 +240,39 @@ def _refined(weights: Floats, size: int) -> Floats:
 
 def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
     """Bound the average variance of unbiased outputs, with the ends of the interval as places."""
+    if problem.step is not None:
+        return _unbiased_points(problem, epsilon, tolerance)
     reach = _reach(problem.ratio, epsilon, tolerance * 0.4)
     length = reach * problem.ratio
-    if problem.step is not None or not 4 <= length <= _UNBIASED_SEARCHED:
+    if not 4 <= length <= _UNBIASED_SEARCHED:
         return Evidence("unbiased")
     proofs = []
     for count in _sizes(length, reach, epsilon):
         end = float(length) / 2
-        lattice = ValueLattice(np.concatenate([[-end], centred(count), [end]]), reach + 2, epsilon)
-        if problem.ratio > 1:
-            lattice = ValueLattice(lattice.places, reach, epsilon)
-        search = UnbiasedSearch(lattice, tolerance * 0.3)
-        if (dual := search.run()) is not None:
-            last = search.largest_output(dual.weights, dual.slopes)
-            share = tolerance * 0.05
-            proofs.append(
-                proved(dual, lattice.reach, epsilon=epsilon, group=1, share=share, end=last)
-            )
+        places = np.concatenate([[-end], centred(count), [end]])
+        lattice = ValueLattice(places, reach if problem.ratio > 1 else reach + 2, epsilon)
+        weights = np.concatenate([[0.0], np.ones(count), [0.0]])
+        proofs.append(_proved_variance(lattice, weights, tolerance))
     return Evidence("unbiased", proofs=tuple(proof for proof in proofs if proof is not None))
+
+
+def _unbiased_points(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
+    """Bound the average variance of unbiased outputs for a few values with a step."""
+    points, jump = problem.points, problem.jump
+    reach = points if jump == points - 1 else jump
+    if points > _UNBIASED_SEARCHED or points / reach * epsilon > _LARGEST_LOG_RATIO - epsilon:
+        return Evidence("unbiased")
+    lattice = ValueLattice.of(points, reach, epsilon)
+    proof = _proved_variance(lattice, np.ones(points), tolerance)
+    return Evidence("unbiased", proofs=() if proof is None else (proof,))
+
+
+def _proved_variance(
+    lattice: ValueLattice, weights: Floats, tolerance: float
+) -> LatticeProof | None:
+    search = UnbiasedSearch(lattice, weights, tolerance * 0.3)
+    if (dual := search.run()) is None:
+        return None
+    end = search.largest_output(dual.weights, dual.slopes)
+    share = tolerance * 0.05
+    return proved(dual, lattice.reach, epsilon=lattice.epsilon, group=1, share=share, end=end)

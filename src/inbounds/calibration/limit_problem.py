@@ -81,6 +81,7 @@ class Problem:
         if self.step is not None:
             joined = reach * stride <= group * self.jump
             fits = form == "average" or (form == "prior" and (size - 1) * stride < self.points)
+            fits = fits or (form == "unbiased" and (size, stride) == (self.points, 1))
             local = group * self.jump >= self.points - 1
             return stride * self.step if fits and (joined or local) else Fraction(0)
         far = group * self.sensitivity
@@ -119,8 +120,13 @@ def bound(
     if form == "prior":
         return max(_prior(largest), Fraction(0)) * spacing**2
     length = problem.width if problem.step is None else problem.points * problem.step
-    lattices = _unbiased if form == "unbiased" else _average
-    return max(lattices(length / spacing, proofs), Fraction(0)) * spacing**2
+    if form != "unbiased":
+        least = _average(length / spacing, proofs)
+    elif problem.step is None:
+        least = _unbiased(length / spacing, proofs)
+    else:
+        least = _unbiased_points(largest)
+    return max(least, Fraction(0)) * spacing**2
 
 
 def _average(length: Fraction, proofs: Sequence[LatticeProof]) -> Fraction:
@@ -158,6 +164,16 @@ def _variance(proof: LatticeProof, count: int, offsets: Fraction, length: Fracti
     means = sum(Fraction(slope) * place for slope, place in zip(proof.slopes, places, strict=True))
     squares = Fraction(count * (count**2 - 1), 12) + count * offsets**2 / 12
     return max(proof.total() + means - squares, Fraction(0))
+
+
+def _unbiased_points(proof: LatticeProof) -> Fraction:
+    """Return the bound on the average variance if the places are all the values."""
+    count = proof.size
+    if proof.slopes is None or set(proof.weights) != {1.0}:
+        return Fraction(0)
+    places = [Fraction(2 * i - (count - 1), 2) for i in range(count)]
+    means = sum(Fraction(slope) * place for slope, place in zip(proof.slopes, places, strict=True))
+    return (proof.total() + means - Fraction(count * (count**2 - 1), 12)) / count
 
 
 def _prior(proof: LatticeProof) -> Fraction:

@@ -29,7 +29,7 @@ _PRICED = 61, 161  # fewest and most outputs at which level functions are priced
 _OPTIONS: Any = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
-    "time_limit": 10.0,
+    "maxiter": 4_000,  # steps and not seconds, so that a slow machine finds what a fast one does
 }
 
 
@@ -178,11 +178,10 @@ class WorstSearch(Search):
 
 
 class UnbiasedSearch(Search):
-    """The least average variance of unbiased outputs; the ends of the interval have no weight."""
+    """The least average variance of unbiased outputs for given weights of the places."""
 
-    def __init__(self, lattice: ValueLattice, tolerance: float) -> None:
-        self.weights = np.ones(lattice.places.size)
-        self.weights[[0, -1]] = 0.0
+    def __init__(self, lattice: ValueLattice, weights: Floats, tolerance: float) -> None:
+        self.weights = weights
         super().__init__(lattice, tolerance)
 
     def _first_outputs(self) -> Floats:

@@ -118,50 +118,59 @@ class LevelTable:
         self._check_growth(_positive(epsilon))
         array = self._array
         if not (array > 0).all():
-            raise CertificateError("a row has an entry that is not positive.")
+            raise _malformed("a row has an entry that is not positive")
         if not (array.sum(axis=1) == TOTAL).all():
-            raise CertificateError("a row does not sum to 2**128.")
+            raise _malformed("a row does not sum to 2**128")
         size = min(self.reach + 1, len(self.rows))
         largest, smallest = (_windows(of, array, size) for of in (np.maximum, np.minimum))
         if not (largest * self.denominator <= smallest * self.numerator).all():
-            raise CertificateError("two rows of neighbours differ by more than the stated ratio.")
+            raise _unproved(
+                "the probabilities of an output for two neighbours differ by more than the factor "
+                "that the table states"
+            )
         return self
 
     def _check_shape(self) -> None:
         """Refuse fields of wrong types or sizes, and boundaries that do not contain the box."""
         points = self.boundaries
         if self.kind not in ("cells", "knots") or not all(map(_is_double, self._doubles)):
-            raise CertificateError("the table has fields that are not valid.")
+            raise _malformed("it has fields that are not valid")
         if not self.lower < self.upper or not all(a < b for a, b in pairwise(points)):
-            raise CertificateError("the bounds or the boundaries are not sorted.")
+            raise _malformed("the bounds or the boundaries are not sorted")
         ends = points[:1] + points[-1:]
         cells = self.kind == "cells"
         inside = ends == (self.lower, self.upper) if cells else _covers(points, self)
         if not inside:
-            raise CertificateError("the boundaries do not end at the bounds.")
+            raise _malformed("the boundaries do not end at the bounds")
         if len(self.rows) != len(points) - cells:
-            raise CertificateError("the number of rows does not match the boundaries.")
+            raise _malformed("the number of rows does not match the boundaries")
         whole = (self.reach, self.numerator, self.denominator)
         entries = [entry for row in self.rows for entry in row]
         if not all(type(number) is int for number in (*whole, *entries)) or min(whole) < 1:
-            raise CertificateError("the table has numbers that are not whole or not positive.")
+            raise _malformed("it has numbers that are not whole or not positive")
         if any(len(row) != len(self.outputs) for row in self.rows):
-            raise CertificateError("a row does not have one entry per output.")
+            raise _malformed("a row does not have one entry per output")
         if not all(self.lower <= output <= self.upper for output in self.outputs):
-            raise CertificateError("an output is out of bounds.")
+            raise _malformed("an output is out of bounds")
 
     def _check_spacing(self, distance: Fraction) -> None:
         """Refuse boundaries between which neighbours may be further than `reach` rows apart."""
         points = self.boundaries[1:-1] if self.kind == "cells" else self.boundaries
         pairs = zip(points, points[self.reach :], strict=False)
         if any(Fraction(high) - Fraction(low) < distance for low, high in pairs):
-            raise CertificateError("the boundaries are too close for the sensitivity and reach.")
+            raise _unproved(
+                "its boundaries are too close together: two neighbours can be further apart than "
+                f"the {self.reach} rows that were compared"
+            )
 
     def _check_growth(self, epsilon: float) -> None:
         with ctx.workprec(512):
             growth = arb(min(epsilon, _LARGEST_EXPONENT)).exp()
             if not arb(self.numerator) <= growth * self.denominator:
-                raise CertificateError(f"the stated ratio is not proved to be below e^{epsilon!r}.")
+                raise _unproved(
+                    "the factor by which its probabilities may differ is not proved to be at most "
+                    f"exp(epsilon), for epsilon={epsilon!r}"
+                )
 
     @property
     def _doubles(self) -> tuple[object, ...]:
@@ -226,6 +235,21 @@ class LevelTable:
     def __repr__(self) -> str:
         size = f"rows={len(self.rows)}, outputs={len(self.outputs)}, reach={self.reach}"
         return f"LevelTable({self.kind!r}, {size})"
+
+
+def _malformed(what: str) -> CertificateError:
+    return CertificateError(
+        f"the table proves no privacy: {what}.\n"
+        "Hint: it was damaged or changed; make it again with Optimal.calibrated, and do not use it."
+    )
+
+
+def _unproved(what: str) -> CertificateError:
+    return CertificateError(
+        f"the table does not prove this privacy: {what}.\n"
+        "Hint: it was made for a smaller sensitivity or a larger epsilon, or was changed; make "
+        "another one with Optimal.calibrated."
+    )
 
 
 def _positive(number: object) -> float:

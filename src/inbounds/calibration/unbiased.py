@@ -3,9 +3,10 @@
 The mean reading at every knot is the knot, so random rounding between knots makes the mean affine.
 Readings may lie far outside the box; outputs are the readings, shrunk towards the middle until they
 fit. Readings that are unbiased exist for every box, sensitivity and ε: the clamped geometric
-distribution has one, in closed form, which is used where ε is small or the box is wide.
+distribution has one, in closed form, which is used where ε is small. Where a program would be too
+large, the columns are those of the staircase.
 
-Proof: docs/proofs/optimal.md, theorem 6.
+Proof: docs/proofs/optimal.md, theorems 6 and 11.
 """
 
 import math
@@ -14,28 +15,29 @@ from fractions import Fraction
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.column import (
-    Mixture,
-    folded,
-    left_half,
-    minimise,
-    plateaus,
-    unfolded,
-)
+from inbounds.calibration.column import Mixture
+from inbounds.calibration.lattice_staircase import best_reach, relative_error, staircase
 from inbounds.calibration.plan import TablePlan
 from inbounds.calibration.spacing import Interval
+from inbounds.calibration.unbiased_points import on_grid, points_plan, shrunk, with_exact_means
+from inbounds.calibration.unbiased_program import UnbiasedProgram
 from inbounds.errors import CertificateError
 from inbounds.numerics.staircase import least_variance
 
 _CLOSED_FORM = 0.01  # the largest epsilon of the closed form; it is 0.01 % above the least variance
 _FEWEST_KNOTS, _MOST_KNOTS = 24, 64
+_STAIRCASE_ROWS = 816  # of a table without a program
 _ROUNDING = 0.02  # the variance that random rounding may add, relative to the rest
-_ROUNDS = 40
-_ADDED = 2  # columns per knot and round
-_CLOSE = 1e-3
+_BETWEEN = 1 / 6  # the variance that it adds on average, in squared distances of knots
+_ENOUGH = 1.01  # times the least variance: a smaller table is preferred
+_COARSE = 1.03  # times the least variance: a finer table would be clearly better
+_GAIN = 0.7  # times the sensitivity in widths: what a program gains at the bounds at most
+_IRREGULAR = 2.0**-44  # knots that are less precise than this need readings of their own
 
 
-def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
+def unbiased_plan(
+    interval: Interval, epsilon: float, grid: Floats | None, *, free: bool = False
+) -> TablePlan:
     """Return the plan with the least average variance among unbiased ones.
 
     Parameters
@@ -45,33 +47,87 @@ def unbiased_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Ta
     epsilon
         The pure ε.
     grid
-        The positions of all possible outputs, or None for the whole box. Outputs in between are
-        rounded at random, which keeps their mean.
+        The positions of all possible values and outputs, or None for the whole box. If there are
+        many of them, values may be anywhere, and outputs between two positions are rounded at
+        random, which keeps their mean.
+    free
+        Whether outputs may be any numbers in the box even if there is a grid.
     """
-    scale = interval.ratio**2 * least_variance(epsilon)
-    wanted = max(1 / math.sqrt(3 * _ROUNDING * scale), _FEWEST_KNOTS)
-    scale = max(scale, 1 / (6 * _MOST_KNOTS**2))  # what rounding adds at least
-    closed = epsilon <= _CLOSED_FORM or interval.ratio * _MOST_KNOTS < 1
-    count = 1 if closed else math.ceil(min(wanted, _MOST_KNOTS))
-    boundaries, reach = interval.fine_knots(count)
-    mixture = None if closed else _solve(interval, boundaries, reach, epsilon, scale)
-    if mixture is None:
-        boundaries, reach = interval.fine_knots(1)
-        mixture = _clamped_geometric(interval, boundaries, epsilon)
-    room = 0.5 if grid is None else min(-float(grid[0]), float(grid[-1]))
-    factor = room / float(np.abs(mixture.outputs).max())
-    mixture = Mixture(mixture.levels, mixture.weights, mixture.outputs * factor)
-    mixture = mixture if grid is None else _on_grid(mixture, grid)
-    return TablePlan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _MOST_KNOTS)
+    if grid is not None and epsilon > _CLOSED_FORM:
+        on_points = points_plan(interval, epsilon, grid, free=free)
+        if on_points is not None:
+            return on_points
+    plan = _free_plan(interval, epsilon)
+    room = 0.5 if grid is None or free else min(-float(grid[0]), float(grid[-1]))
+    mixture = shrunk(plan.mixture, room)
+    mixture = mixture if grid is None or free else on_grid(mixture, grid)
+    return TablePlan(plan.kind, plan.boundaries, plan.reach, mixture, plan.limited)
 
 
-def _clamped_geometric(
-    interval: Interval, boundaries: tuple[float, ...], epsilon: float
-) -> Mixture:
+def _free_plan(interval: Interval, epsilon: float) -> TablePlan:
+    """Return the plan with the least variance; its outputs are readings, in the box or not."""
+    if epsilon <= _CLOSED_FORM:
+        return _clamped_geometric(interval, epsilon)
+    wanted = 1 / math.sqrt(3 * _ROUNDING * interval.ratio**2 * least_variance(epsilon))
+    count = math.ceil(min(max(wanted, _FEWEST_KNOTS), _MOST_KNOTS))
+    large = _staircase(interval, epsilon) if wanted > _MOST_KNOTS else None
+    if large is None and interval.ratio * _MOST_KNOTS < 1:
+        return _clamped_geometric(interval, epsilon)
+    expected = relative_error(max(1, round(count * interval.ratio)), epsilon, _BETWEEN)
+    reduced = expected / (1 + _GAIN * interval.ratio)
+    if large is not None and reduced > relative_error(large.reach, epsilon, _BETWEEN):
+        return large
+    solved = _solved(interval, epsilon, count)
+    if large is not None and _variance(interval, large, epsilon) < _variance(
+        interval, solved, epsilon
+    ):
+        return large
+    return solved.marked_limited() if 0.5 * wanted > _MOST_KNOTS else solved
+
+
+def _solved(interval: Interval, epsilon: float, count: int) -> TablePlan:
+    """Return the plan of a program with about `count` knots, or with fewer if that fails."""
+    scale = max(interval.ratio**2 * least_variance(epsilon), 1 / (6 * count**2))
+    while count > 1:
+        boundaries, reach = interval.fine_knots(count)
+        knots = _positions(interval, boundaries)
+        even = (knots - knots[::-1]) / 2
+        try:
+            mixture, _ = UnbiasedProgram(even, _masses(even), reach, epsilon, scale).solve()
+            return TablePlan("knots", boundaries, reach, with_exact_means(mixture, knots, epsilon))
+        except CertificateError:
+            count = count * 3 // 4
+    return _clamped_geometric(interval, epsilon)
+
+
+def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
+    """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
+    most = int(_STAIRCASE_ROWS * interval.ratio)
+    if most < 1 or interval.all_are_neighbours:
+        return None
+    reach = best_reach(most, epsilon, _BETWEEN, enough=_ENOUGH)
+    boundaries = interval.knots(reach)
+    if boundaries is None:
+        return None
+    noise = staircase(len(boundaries), reach, epsilon)
+    knots = _positions(interval, boundaries)
+    spacing = float(knots[-1] - knots[0]) / (knots.size - 1)
+    readings = noise.outputs * spacing + float(knots[-1] + knots[0]) / 2
+    chances = np.exp(-epsilon * noise.levels).T * noise.weights
+    bias = knots - chances @ readings
+    if np.abs(bias).max() > _IRREGULAR:
+        readings = readings + np.linalg.lstsq(chances, bias)[0]
+    plan = TablePlan("knots", boundaries, reach, Mixture(noise.levels, noise.weights, readings))
+    coarse = relative_error(reach, epsilon, _BETWEEN) > _COARSE * least_variance(epsilon)
+    return plan.marked_limited() if coarse else plan
+
+
+def _clamped_geometric(interval: Interval, epsilon: float) -> TablePlan:
     """Return the truncated geometric distribution; beyond an end it goes on for 1/(e^ε - 1).
 
     Knots that are doubles may be unequally spaced, which readings correct for where they can.
     """
+    boundaries, reach = interval.fine_knots(1)
     knots = _positions(interval, boundaries)
     row = np.arange(knots.size)
     weights = np.full(row.size, math.tanh(epsilon / 2))
@@ -85,69 +141,12 @@ def _clamped_geometric(
     corrections = np.array([float(bend) for bend in bends]) * beyond / -math.expm1(-epsilon)
     if np.abs(corrections).max(initial=0.0) < readings[-1] - knots[-1]:
         readings[1:-1] -= corrections
-    return Mixture(np.abs(row[:, None] - row), weights, readings)
+    mixture = Mixture(np.abs(row[:, None] - row), weights, readings)
+    return TablePlan("knots", boundaries, reach, mixture)
 
 
 def _positions(interval: Interval, boundaries: tuple[float, ...]) -> Floats:
     return np.array([interval.position(knot) for knot in boundaries])
-
-
-def _solve(
-    interval: Interval, boundaries: tuple[float, ...], reach: int, epsilon: float, scale: float
-) -> Mixture | None:
-    """Return the best mixture on some knots, or None if the solver fails."""
-    knots = _positions(interval, boundaries)
-    try:
-        mixture = _generated((knots - knots[::-1]) / 2, reach, epsilon, scale)
-        return _polished(mixture, knots, epsilon)
-    except CertificateError:
-        return None
-
-
-def _generated(knots: Floats, reach: int, epsilon: float, scale: float) -> Mixture:
-    """Return the mixture with the least average variance, by generating columns.
-
-    A column with reading g is worth adding if f·π g² - f·ρ g - f·ν < 0 for the prices ν and ρ of
-    the sums and the means, which is smallest at g = f·ρ/(2 f·π).
-    """
-    candidates = plateaus(knots.size, reach)
-    candidates = candidates[left_half(candidates)]
-    shapes = np.exp(-epsilon * candidates)
-    sizes = shapes.sum(axis=1) / knots.size
-    masses = shapes @ _masses(knots) * 2 / scale
-    step = float(np.diff(knots).max()) * min(reach, knots.size - 1)
-    far = float(knots[-1]) * 1.25 + 4 * step / math.expm1(epsilon)
-    which = np.tile(np.arange(len(candidates)), 3)
-    readings = np.repeat([-far, 0.0, far], len(candidates))
-    for _ in range(_ROUNDS):
-        weights, prices, slopes = _program(shapes[which], readings, masses[which], knots, far)
-        kept = weights > 0
-        which, weights, readings = which[kept], weights[kept], readings[kept]
-        best = shapes @ slopes / (2 * masses)
-        gains = (shapes @ prices + masses * best**2) / sizes
-        added = np.argsort(-gains)[: _ADDED * knots.size]
-        added = added[gains[added] > _CLOSE * float(weights @ (masses[which] * readings**2))]
-        if not added.size:
-            break
-        which = np.concatenate([which, added])
-        weights = np.concatenate([weights, np.zeros(added.size)])
-        readings = np.concatenate([readings, best[added]])
-    return Mixture(candidates[which], weights, readings).positive().mirrored()
-
-
-def _program(
-    columns: Floats, readings: Floats, masses: Floats, knots: Floats, far: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the best weights, and the prices of the rows' sums and of their means."""
-    half = knots.size // 2
-    weighted = columns.T * (readings / far)
-    rows = np.concatenate([folded(columns.T), (weighted - weighted[::-1])[:half]])
-    to = np.concatenate([np.ones(len(rows) - half), knots[:half] / far])
-    weights, _, prices, _ = minimise(masses * readings**2, rows, to)
-    slopes = np.zeros(knots.size)
-    slopes[:half] += prices[len(rows) - half :] / far
-    slopes[::-1][:half] -= prices[len(rows) - half :] / far
-    return weights, unfolded(prices[: len(rows) - half], knots.size), slopes
 
 
 def _masses(knots: Floats) -> Floats:
@@ -161,23 +160,10 @@ def _masses(knots: Floats) -> Floats:
     return masses
 
 
-def _polished(mixture: Mixture, knots: Floats, epsilon: float) -> Mixture:
-    """Return the mixture with more precise sums and means, at knots that need not be symmetric."""
-    columns = np.exp(-epsilon * mixture.levels).T
-    far = float(np.abs(mixture.outputs).max())
-    rows = np.concatenate([columns, columns * (mixture.outputs / far)])
-    to = np.concatenate([np.ones(knots.size), knots / far])
-    weights = mixture.weights + np.linalg.lstsq(rows, to - rows @ mixture.weights)[0]
-    return Mixture(mixture.levels, weights, mixture.outputs) if weights.min() > 0 else mixture
-
-
-def _on_grid(mixture: Mixture, grid: Floats) -> Mixture:
-    """Return the mixture with each output split between the two points of the grid around it."""
-    right = np.clip(np.searchsorted(grid, mixture.outputs), 1, grid.size - 1)
-    low, high = grid[right - 1], grid[right]
-    upward = np.clip((mixture.outputs - low) / (high - low), 0.0, 1.0)
-    return Mixture(
-        np.concatenate([mixture.levels, mixture.levels]),
-        np.concatenate([mixture.weights * (1 - upward), mixture.weights * upward]),
-        np.concatenate([low, high]),
-    ).positive()
+def _variance(interval: Interval, plan: TablePlan, epsilon: float) -> float:
+    """Return the average variance of the readings of a plan."""
+    knots = _positions(interval, plan.boundaries)
+    chances = np.exp(-epsilon * plan.mixture.levels).T * plan.mixture.weights
+    squares = (chances * (plan.mixture.outputs - knots[:, None]) ** 2).sum(axis=1)
+    between = float((np.diff(knots) ** 3).sum()) * _BETWEEN
+    return float(_masses(knots) @ squares) + between

@@ -1,9 +1,11 @@
 """Tables with the least squared error at the worst value: knots, and random rounding between them.
 
 A linear program bounds the error at the knots, at the bounds and between them. Its columns are
-generated: the dual solution is a prior, whose posterior means are the outputs worth adding.
+generated: the dual solution is a prior, whose posterior means are the outputs worth adding. Random
+rounding adds a quarter of the squared distance of two knots. Where a program with knots that are
+close enough would be too large, the columns are those of the staircase.
 
-Proof: docs/proofs/optimal.md, theorem 3.
+Proof: docs/proofs/optimal.md, theorems 3 and 11.
 """
 
 import math
@@ -21,12 +23,18 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
+from inbounds.calibration.lattice_staircase import best_reach, relative_error, staircase
 from inbounds.calibration.plan import TablePlan, nearest
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
 from inbounds.numerics.staircase import least_variance
 
 _USUAL_ROWS = 80  # more knots take longer than about a second
+_STAIRCASE_ROWS = 816  # of a table without a program
+_BETWEEN = 1 / 4  # the variance that random rounding adds at most, in squared distances of knots
+_ENOUGH = 1.01  # times the least error: a smaller table is preferred
+_COARSE = 1.03  # times the least error: a finer table would be clearly better
+_GAIN = 0.7  # times the sensitivity in widths: what a program gains at the bounds at most
 MOST_KNOTS = 128
 """A box more than this many times as wide as Δ would need too many knots."""
 
@@ -71,7 +79,7 @@ class _Points:
 def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with the least error at the worst value.
 
-    If the solver fails, which happens rarely and for small ε, the plan is the one for the average.
+    If the solver fails, which happens rarely, fewer knots are tried.
 
     Parameters
     ----------
@@ -84,14 +92,61 @@ def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Table
     """
     scale = 1 / (4 + 1 / (interval.ratio**2 * least_variance(epsilon)))
     wanted = max(1 / (2 * math.sqrt(_ROUNDING * scale)), _FEWEST_KNOTS)
+    count = math.ceil(min(wanted, _USUAL_ROWS))
+    large = _staircase(interval, epsilon) if wanted > _USUAL_ROWS and grid is None else None
+    expected = relative_error(max(1, round(count * interval.ratio)), epsilon, _BETWEEN)
+    reduced = expected / (1 + _GAIN * interval.ratio)
+    if large is not None and reduced > relative_error(large.reach, epsilon, _BETWEEN):
+        return large
+    solved = _solved(interval, epsilon, count, scale, grid)
+    limited = 0.5 * wanted > _USUAL_ROWS
+    if large is not None and _worst(interval, large, epsilon) < _worst(interval, solved, epsilon):
+        return large
+    return solved.marked_limited() if limited else solved
+
+
+def _solved(
+    interval: Interval, epsilon: float, count: int, scale: float, grid: Floats | None
+) -> TablePlan:
+    """Return the plan of a program with about `count` knots, or with fewer if that fails."""
     scale = max(scale, 1 / (4 * _USUAL_ROWS**2))  # what rounding adds at least
-    boundaries, reach = interval.fine_knots(math.ceil(min(wanted, _USUAL_ROWS)))
-    knots = np.array([interval.position(knot) for knot in boundaries])
-    try:
-        mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
-    except CertificateError:
-        return average_plan(interval, epsilon, grid)
-    return TablePlan("knots", boundaries, reach, mixture, limited=0.5 * wanted > _USUAL_ROWS)
+    while count >= _FEWEST_KNOTS / 4:
+        boundaries, reach = interval.fine_knots(count)
+        knots = _positions(interval, boundaries)
+        try:
+            mixture = _solve((knots - knots[::-1]) / 2, reach, epsilon, scale, grid)
+        except CertificateError:
+            count = count * 3 // 4
+            continue
+        return TablePlan("knots", boundaries, reach, mixture)
+    return average_plan(interval, epsilon, grid)
+
+
+def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
+    """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
+    most = int(_STAIRCASE_ROWS * interval.ratio)
+    if most < 1 or interval.all_are_neighbours:
+        return None
+    reach = best_reach(most, epsilon, _BETWEEN, enough=_ENOUGH)
+    boundaries = interval.knots(reach)
+    if boundaries is None:
+        return None
+    noise = staircase(len(boundaries), reach, epsilon)
+    outputs = np.clip(noise.outputs * interval.ratio / reach, -0.5, 0.5)
+    plan = TablePlan("knots", boundaries, reach, Mixture(noise.levels, noise.weights, outputs))
+    coarse = relative_error(reach, epsilon, _BETWEEN) > _COARSE * least_variance(epsilon)
+    return plan.marked_limited() if coarse else plan
+
+
+def _worst(interval: Interval, plan: TablePlan, epsilon: float) -> float:
+    """Return the largest error of a plan at knots and midway between them."""
+    points = _Points.of(_positions(interval, plan.boundaries))
+    columns = np.exp(-epsilon * plan.mixture.levels)
+    return float((points.errors(columns, plan.mixture.outputs) @ plan.mixture.weights).max())
+
+
+def _positions(interval: Interval, boundaries: tuple[float, ...]) -> Floats:
+    return np.array([interval.position(knot) for knot in boundaries])
 
 
 def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats | None) -> Mixture:
@@ -119,7 +174,8 @@ def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats
         weights = np.concatenate([weights, np.zeros(added.size)])
         outputs = np.concatenate([outputs, best[added]])
     mixture = Mixture(candidates[which], weights, outputs).positive()
-    return (mixture.mirrored() if mirrored else mixture).polished(epsilon)
+    mixture = mixture.polished(epsilon, mirrored=mirrored)
+    return mixture.mirrored() if mirrored else mixture
 
 
 def _program(

@@ -13,6 +13,7 @@ from inbounds.cli import (
     compare,
     compose,
     ledger,
+    limit,
     privatize,
     regimes,
     release,
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.command(epilog=calibrate.EXAMPLES)(calibrate.calibrate)
 app.command(epilog=compare.EXAMPLES)(compare.compare)
+app.command(epilog=limit.EXAMPLES)(limit.limit)
 app.command(epilog=compose.EXAMPLES)(compose.compose)
 app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options": True})(
     release.release

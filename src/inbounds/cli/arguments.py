@@ -18,8 +18,16 @@ if TYPE_CHECKING:
     from inbounds.unit import Unit
 
 MechanismName = Literal[
-    "best", "bounded-gaussian", "bounded-laplace", "clamped-gaussian", "clamped-laplace"
+    "best",
+    "bounded-gaussian",
+    "bounded-laplace",
+    "clamped-gaussian",
+    "clamped-laplace",
+    "clamped-staircase",
+    "window",
+    "optimal",
 ]
+ObjectiveName = Literal["average", "worst", "unbiased"]
 MethodName = Literal["exact", "paper", "liu", "analytic", "classical"]
 ScalingName = Literal["isotropic", "width"]
 NormName = Literal["l2", "l1", "linf", "each"]
@@ -30,6 +38,9 @@ _CLASSES = {
     "bounded-laplace": ("BoundedLaplace", set[str]()),
     "clamped-gaussian": ("ClampedGaussian", {"delta", "method"}),
     "clamped-laplace": ("ClampedLaplace", set[str]()),
+    "clamped-staircase": ("ClampedStaircase", set[str]()),
+    "window": ("Window", set[str]()),
+    "optimal": ("Optimal", {"objective"}),
 }
 
 
@@ -98,10 +109,19 @@ Rho = Annotated[
     float | None, number_option(help="Zero-concentrated privacy, in place of --epsilon.")
 ]
 MechanismOption = Annotated[
-    MechanismName,
+    MechanismName | None,
     typer.Option(
         "--mechanism",
-        help="The mechanism; best is the one with the lowest error, as inbounds.calibrate takes.",
+        help="The mechanism. By default it is best, the one with the lowest average error; "
+        "with --method or --scaling it is bounded-gaussian, and with --objective it is optimal.",
+    ),
+]
+ObjectiveOption = Annotated[
+    ObjectiveName | None,
+    typer.Option(
+        "--objective",
+        help="What --mechanism optimal makes small: the average squared error (the default), the "
+        "worst, or the variance of an unbiased reading, for means of many people.",
     ),
 ]
 MethodOption = Annotated[
@@ -242,11 +262,12 @@ def build(
     sensitivity: Sensitivity,
     guarantee: Guarantee,
     *,
-    mechanism: str = "bounded-gaussian",
+    mechanism: str | None = None,
     method: str | None = None,
     scaling: str | None = None,
+    objective: str | None = None,
 ) -> Mechanism:
-    """Calibrate the named mechanism, and refuse an option that it would ignore.
+    """Calibrate the named mechanism, or the best one, and refuse an option that it would ignore.
 
     Examples
     --------
@@ -256,8 +277,10 @@ def build(
     """
     import inbounds  # noqa: PLC0415 - help must be quick
 
+    implied = "bounded-gaussian" if method or scaling else "optimal" if objective else "best"
+    mechanism = mechanism or implied
     name, used = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
-    others = {"method": method, "scaling": scaling}
+    others = {"method": method, "scaling": scaling, "objective": objective}
     options = guarantee.stated() | {key: value for key, value in others.items() if value}
     for key in (key for key in options if key not in used | {"epsilon"}):
         raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")

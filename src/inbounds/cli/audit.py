@@ -48,12 +48,10 @@ def audit(
     epsilon: arguments.Epsilon,
     delta: arguments.Delta = None,
     norm: arguments.Norm = None,
-    mechanism: Annotated[
-        arguments.MechanismName | None,
-        typer.Option("--mechanism", help="The mechanism; bounded-gaussian by default."),
-    ] = None,
+    mechanism: arguments.MechanismOption = None,
     method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
+    objective: arguments.ObjectiveOption = None,
     step: arguments.Steps = None,
     function: Annotated[
         str | None,
@@ -102,13 +100,17 @@ def audit(
                 box,
                 change,
                 arguments.read_guarantee(epsilon, delta),
-                mechanism=mechanism or "bounded-gaussian",
+                mechanism=mechanism,
                 method=method,
                 scaling=scaling,
+                objective=objective,
             )
         )
     else:
-        options = {"mechanism": mechanism, "method": method, "scaling": scaling, "step": step}
+        options = {
+            **{"mechanism": mechanism, "method": method, "scaling": scaling},
+            **{"objective": objective, "step": step},
+        }
         for name in (name for name, value in options.items() if value is not None):
             raise UsageError(f"--{name} must not be given with --function.")
         result = _tested(function, test)

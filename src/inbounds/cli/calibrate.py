@@ -14,8 +14,11 @@ from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.calibration.certificate import Certificate
+    from inbounds.calibration.table_certificate import TableCertificate
     from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
+
+    Proof = Certificate | TableCertificate
 
 _SHOWN = 6  # coordinates that are shown, at most
 _CHECKED = 1000  # rows of a proof that is checked again unasked, in about a second
@@ -27,10 +30,10 @@ A mean age from 0 to 120 that one person changes by at most 2.5, pure epsilon 1:
 
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1
 
-The same with the mechanism that has the lowest error:
+The same with the bounded Gaussian mechanism, in place of the one with the lowest error:
 
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1 \
-  --mechanism best
+  --mechanism bounded-gaussian
 
 Two numbers released together, with a bound on the change of each:
 
@@ -55,9 +58,10 @@ def calibrate(
     delta: arguments.Delta = None,
     rho: arguments.Rho = None,
     norm: arguments.Norm = None,
-    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    mechanism: arguments.MechanismOption = None,
     method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
+    objective: arguments.ObjectiveOption = None,
     step: arguments.Steps = None,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
@@ -78,12 +82,16 @@ def calibrate(
         mechanism=mechanism,
         method=method,
         scaling=scaling,
+        objective=objective,
     )
     most_rows = _CHECKED if certificate is None else None
     proof = checked_certificate(built, most_rows=most_rows)
     if certificate is not None:
         if proof is None:
-            raise UsageError(f"--certificate must not be given with --mechanism {mechanism}.")
+            raise UsageError(
+                f"--certificate must not be given with --mechanism {arguments.option_name(built)}, "
+                "which has none. Hint: use --mechanism bounded-gaussian."
+            )
         with output.written_whole(certificate) as file:
             file.write(proof.to_json().encode())
     if plot is not None:
@@ -97,9 +105,7 @@ def calibrate(
         output.show(_table(built, facts))
 
 
-def checked_certificate(
-    mechanism: Mechanism, *, most_rows: int | None = None
-) -> Certificate | None:
+def checked_certificate(mechanism: Mechanism, *, most_rows: int | None = None) -> Proof | None:
     """Return the certificate of the pure epsilon, checked again; None if a mechanism has none.
 
     Checking takes milliseconds per row, and is left out if there are more than `most_rows` rows.
@@ -115,20 +121,20 @@ def checked_certificate(
     certify = getattr(mechanism, "certificate", None)
     if certify is None:
         return None
-    proof: Certificate = certify()
+    proof: Proof = certify()
     if _is_short(proof, most_rows):
         proof.check()
     return proof
 
 
-def _is_short(proof: Certificate, most_rows: int | None) -> bool:
+def _is_short(proof: Proof, most_rows: int | None) -> bool:
     return most_rows is None or len(proof.rows) <= most_rows
 
 
 def describe(
     mechanism: Mechanism,
     guarantee: Guarantee,
-    proof: Certificate | None,
+    proof: Proof | None,
     *,
     most_rows: int | None = None,
 ) -> dict[str, Any]:
@@ -169,6 +175,7 @@ def describe(
     certified = proof and {
         "epsilon": proof.epsilon,
         "precision": proof.precision,
+        "arithmetic": "integers" if hasattr(proof, "table") else "balls",
         "checked": _is_short(proof, most_rows),
     }
     error, baseline = ErrorSummary.of(mechanism), ErrorSummary.of_middle(box)
@@ -218,7 +225,8 @@ def _certified(facts: dict[str, Any]) -> tuple[str, str]:
     proof, asked = facts["certificate"], facts["requested"]
     if proof is None:
         return "certificate", "none for this mechanism"
-    text = f"at most {proof['epsilon']:.17g}, proved in ball arithmetic, "
+    kind = "ball arithmetic" if proof["arithmetic"] == "balls" else "integers"
+    text = f"at most {proof['epsilon']:.17g}, proved in {kind}, "
     text += "checked again" if proof["checked"] else "not checked again (--certificate does)"
     other = "ρ" if "rho" in asked else "ε at δ" if asked.get("delta") else None
     return "pure ε, certified", text + (f"; {other} has no certificate" if other else "")

@@ -102,17 +102,24 @@ def _rounding(parts: list[Any]) -> float:
 
 
 def calibrated(
-    texts: list[str], epsilon: float | None, delta: float | None, mechanism: str
+    texts: list[str],
+    epsilon: float | None,
+    delta: float | None,
+    mechanism: str | None = None,
+    objective: str | None = None,
 ) -> list[CalibratedColumn]:
     """Return the columns, each with a mechanism that hides any change of its value.
 
+    The default is `Window`, even with a delta, which it does not need.
+
     Examples
     --------
-    >>> calibrated(["age=0:120"], 1.0, None, "clamped-laplace")[0].mechanism
-    ClampedLaplace(Box(0, 120), L2(120), scale=...)
+    >>> calibrated(["age=0:120"], 1.0, None)[0].mechanism
+    Window(Box(0, 120), L2(120), epsilon=1)
     """
     from inbounds.domain import Box  # noqa: PLC0415 - help must be quick
     from inbounds.guarantee import check_delta, check_epsilon  # noqa: PLC0415 - as above
+    from inbounds.mechanisms.window import Window  # noqa: PLC0415 - as above
     from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
 
     epsilon = None if epsilon is None else check_epsilon(epsilon)
@@ -128,7 +135,12 @@ def calibrated(
             guarantee = arguments.read_guarantee(column_epsilon, column_delta)
             box = Box(option.lower, option.upper, step=option.step)
             change = L2(float(box.widths[0]))
-            built = arguments.build(box, change, guarantee, mechanism=mechanism)
+            if mechanism or objective:
+                built = arguments.build(
+                    box, change, guarantee, mechanism=mechanism, objective=objective
+                )
+            else:
+                built = Window.calibrated(box, change, epsilon=column_epsilon)
         except (ArgumentError, ArgumentTypeError) as error:
             reason = error.sentence  # hints are about Python code
             raise UsageError(f"--column {option.name!r}: {reason}") from None

@@ -22,7 +22,7 @@ from inbounds.errors import (
 
 _OPTIONS = (
     *("bounds", "confidence", "delta", "dimension", "epsilon", "format", "method", "norm"),
-    *("people", "releases", "rho", "scaling", "sensitivity", "step", "unit"),
+    *("objective", "people", "releases", "rho", "scaling", "sensitivity", "step", "unit"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},

@@ -70,7 +70,14 @@ def privatize(
             help="Delta of a whole row, divided equally between the named columns."
         ),
     ] = None,
-    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    mechanism: Annotated[
+        arguments.MechanismName | None,
+        typer.Option(
+            help="The mechanism; by default window, from whose outputs distributions and means of "
+            "many people are read back best (inbounds.deconvolve)."
+        ),
+    ] = None,
+    objective: arguments.ObjectiveOption = None,
     nulls: Annotated[
         Literal["error", "keep", "uniform"],
         typer.Option(
@@ -122,7 +129,7 @@ def privatize(
     if delimiter is not None and "csv" not in forms:
         raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is CSV.")
     delimiter = delimiter or ","
-    columns = calibrated(column, epsilon, delta, mechanism)
+    columns = calibrated(column, epsilon, delta, mechanism, objective)
     facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
     with (
         _explained(source),

@@ -31,9 +31,10 @@ One value. Others may see what you type (shell history, list of processes); a fi
 
 $ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --step 1 41
 
-A column of a CSV file, with one private output per line, in the same order:
+A column of a CSV file, with one private output per line, in the same order, to be read back by
+inbounds.deconvolve:
 
-$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 \
+$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --mechanism window \
   --input people.csv --column age --output ages.txt
 
 Two numbers released together: each row is one joint release.
@@ -51,9 +52,10 @@ def release(
     delta: arguments.Delta = None,
     rho: arguments.Rho = None,
     norm: arguments.Norm = None,
-    mechanism: arguments.MechanismOption = "bounded-gaussian",
+    mechanism: arguments.MechanismOption = None,
     method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
+    objective: arguments.ObjectiveOption = None,
     step: arguments.Steps = None,
     values: Annotated[
         list[str] | None,
@@ -104,6 +106,7 @@ def release(
         mechanism=mechanism,
         method=method,
         scaling=scaling,
+        objective=objective,
     )
     layout = Layout(built.domain.dimension, column or (), delimiter or ",")
     with ExitStack() as stack:

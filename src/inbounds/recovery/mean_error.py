@@ -16,6 +16,7 @@ from inbounds.domain import Box
 from inbounds.mechanisms.clamped_staircase import ClampedStaircase
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
+from inbounds.mechanisms.optimal import Optimal
 from inbounds.recovery.cells import Cells
 from inbounds.recovery.moment_equation import MomentEquation
 
@@ -50,16 +51,17 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
         reach = max(_EDGES * scale, least)
         reach = reach if step is None else math.ceil(reach / step) * step
         if reach < width / 2 and (step is None or scale >= step):
-            edges = _on(mechanism, Box(lower, lower + reach, step=step))
+            near = _on(mechanism, Box(lower, lower + reach, step=step))
             middle = float(mechanism.variance(lower + width / 2)) / people
             fraction = reach / width
-            return math.sqrt(fraction * mean_rmse(edges, people) ** 2 + (1 - fraction) * middle)
-    cells = Cells.of(mechanism, int(np.clip(_PER_SCALE * width / scale, _COARSEST, _FINEST)))
-    if step is None:
-        values, weights = (cells.edges[:-1] + cells.edges[1:]) / 2, np.diff(cells.edges)
-    else:
+            return math.sqrt(fraction * mean_rmse(near, people) ** 2 + (1 - fraction) * middle)
+    if step is not None:
+        cells = Cells.of(mechanism, _FINEST + 1)
         values = _steps(box)
         weights = np.ones_like(values)
+    else:
+        cells, edges = _cells(mechanism, width / scale)
+        values, weights = _nodes(edges)
     unit = (values - lower) / width - 0.5
     response = cells.probabilities(mechanism, values)
     equation = MomentEquation.of_cells(response, unit, weights / weights.sum())
@@ -78,6 +80,23 @@ def middle_rmse(box: Box) -> float:
     if box.steps[0] is None:
         return width / math.sqrt(12)
     return math.sqrt(float(np.mean((_steps(box) - float(box.lower) - width / 2) ** 2)))
+
+
+def _cells(mechanism: Mechanism, widths: float) -> tuple[Cells, Floats]:
+    """Return cells of outputs, and the ends of cells of values in which nothing jumps."""
+    if isinstance(mechanism, Optimal):  # each output is a cell
+        ends = np.array([float(mechanism.domain.lower), float(mechanism.domain.upper)])
+        edges = np.unique(np.concatenate([ends, mechanism.breaks]))
+        return Cells(ends, mechanism.outputs[:-1], atoms=False), edges
+    cells = Cells.of(mechanism, int(np.clip(_PER_SCALE * widths, _COARSEST, _FINEST)))
+    return cells, cells.edges
+
+
+def _nodes(edges: Floats) -> tuple[Floats, Floats]:
+    """Return two values in each cell, and weights that integrate cubic functions exactly."""
+    middles, halves = (edges[:-1] + edges[1:]) / 2, np.diff(edges) / 2
+    off = halves / math.sqrt(3)
+    return np.concatenate([middles - off, middles + off]), np.concatenate([halves, halves])
 
 
 def _steps(box: Box) -> Floats:

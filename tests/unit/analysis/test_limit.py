@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 import inbounds as ib
+from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
 from inbounds.analysis.error import ErrorSummary
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
@@ -52,15 +53,20 @@ def test_the_worst_error_in_local_privacy_is_known_exactly(epsilon: float) -> No
     assert result.gap < 1e-8
 
 
-def lattice_optimum(points: int, jump: int, epsilon: float) -> float:
-    """The least average error for values 0..points-1, as one program over all level functions."""
+def level_functions(points: int, jump: int) -> Floats:
+    """All level functions, one per row, with their largest level 0."""
     functions = set()
     for steps in itertools.product((-1, 0, 1), repeat=points - 1):
         levels = tuple(itertools.accumulate(steps, initial=0))
         pairs = itertools.combinations(range(points), 2)
         if all(abs(levels[i] - levels[j]) <= 1 for i, j in pairs if j - i <= jump):
             functions.add(tuple(level - max(levels) for level in levels))
-    columns = np.exp(epsilon * np.array(sorted(functions), dtype=float))
+    return np.array(sorted(functions), dtype=float)
+
+
+def lattice_optimum(points: int, jump: int, epsilon: float) -> float:
+    """The least average error for values 0..points-1, as one program over all level functions."""
+    columns = np.exp(epsilon * level_functions(points, jump))
     places = np.arange(points)
     outputs = columns @ places / columns.sum(axis=1)
     costs = (columns * (places - outputs[:, None]) ** 2).mean(axis=1)
@@ -78,6 +84,55 @@ def test_with_a_step_the_limit_is_that_of_a_program_over_all_level_functions(
     optimum = lattice_optimum(points, jump, epsilon)
     assert 0.999 * optimum <= result.lower <= optimum * (1 + 1e-9)
     assert result.upper >= optimum * (1 - 1e-9)
+
+
+def unbiased_optimum(points: int, jump: int, epsilon: float) -> float:
+    """The least average variance of unbiased outputs on a fine grid, as one program."""
+    columns = np.exp(epsilon * level_functions(points, jump))
+    places = np.arange(points) - (points - 1) / 2
+    far = (points - 1) / 2 + 1.5 * jump / math.expm1(epsilon) + jump
+    outputs = np.linspace(-far, far, 401)
+    costs = np.array([(columns * (a - places) ** 2).mean(axis=1) for a in outputs])
+    sums = np.tile(columns, (outputs.size, 1)).T
+    means = np.concatenate([columns * a for a in outputs]).T
+    to = np.concatenate([np.ones(points), places])
+    return float(
+        linprog(costs.ravel(), A_eq=np.concatenate([sums, means]), b_eq=to, method="highs").fun
+    )
+
+
+@pytest.mark.parametrize(
+    ("points", "jump", "epsilon"), [(2, 1, 1.0), (3, 2, 3.0), (4, 1, 0.6), (5, 2, 2.0), (5, 4, 1.0)]
+)
+def test_the_unbiased_limit_with_a_step_is_that_of_a_program(
+    points: int, jump: int, epsilon: float
+) -> None:
+    box = ib.Box(0, points - 1, step=1)
+    result = ib.limit(box, jump, epsilon=epsilon, objective="unbiased")
+    optimum = unbiased_optimum(points, jump, epsilon)  # above the limit, as its outputs are a grid
+    assert 0.99 * optimum < result.lower < optimum * (1 + 1e-9)
+    assert result.lower < result.upper < 1.005 * optimum
+    assert result.certificate().form == "unbiased"
+    result.certificate().check(exact=True)
+
+
+def test_the_unbiased_limit_of_yes_and_no_is_that_of_randomised_response() -> None:
+    for epsilon in (0.2, 1.0, 4.0):
+        result = ib.limit(ib.Box(0, 1, step=1), 1, epsilon=epsilon, objective="unbiased")
+        best = 0.25 / math.tanh(epsilon / 2) ** 2 - 0.25
+        assert result.lower < best * (1 + 1e-9)
+        assert best * (1 - 1e-9) < result.upper < 1.0001 * best
+        assert result.gap < 0.005
+
+
+def test_evidence_for_unbiased_outputs_is_for_all_points_and_no_fewer() -> None:
+    proof = ib.limit(ib.Box(0, 4, step=1), 2, epsilon=1.0, objective="unbiased").certificate()
+    assert proof.check() is proof
+    wider = replace(proof, bounds=(0.0, 5.0), points=6)  # a larger variance would be proved of more
+    narrower = replace(proof, bounds=(0.0, 3.0), points=4)
+    for other in (wider, narrower, replace(proof, stride=2), replace(proof, objective="average")):
+        with pytest.raises(CertificateError):
+            other.check()
 
 
 def test_a_step_that_no_neighbours_are_apart_has_no_lower_limit() -> None:

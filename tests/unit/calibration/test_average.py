@@ -30,5 +30,11 @@ def test_weights_sum_to_one_in_every_row() -> None:
 
 
 def test_a_large_epsilon_on_a_wide_box_is_marked() -> None:
-    assert average_plan(unit(0.01), 6.0, None).limited
+    assert average_plan(unit(0.01), 9.0, None).limited
+    assert not average_plan(unit(0.01), 6.0, None).limited
     assert not average_plan(unit(0.25), 4.0, None).limited
+
+
+def test_cells_fit_the_plateau_of_the_staircase() -> None:
+    """At ε = 8 the best plateau is a ninth of Δ long: 8 or 12 cells per Δ have a larger error."""
+    assert average_plan(unit(0.02), 8.0, None).reach == 9

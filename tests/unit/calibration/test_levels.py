@@ -4,9 +4,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inbounds.calibration import column
 from inbounds.calibration.levels import design
 from inbounds.calibration.risk import Risk
 from inbounds.errors import ArgumentError
+from inbounds.numerics.staircase import least_variance
 
 OBJECTIVES: Any = ("average", "worst", "unbiased")
 
@@ -53,7 +55,7 @@ def test_a_box_that_would_need_too_large_a_table_is_refused_with_a_way_out() -> 
     assert caught.value.argument == "sensitivity"
     with pytest.raises(ArgumentError, match=r"at least 0\.0078125, which is \(upper - lower\)/128"):
         design(0.0, 1.0, 1e-3, 1.0, "worst")
-    assert design(0.0, 1.0, 4e-3, 1.0, "unbiased").limited
+    assert design(0.0, 1.0, 4e-3, 5.0, "unbiased").limited
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -63,6 +65,20 @@ def test_outputs_are_on_the_grid(objective: Any, sensitivity: float) -> None:
     found = design(0.0, 30.0, sensitivity, 1.0, objective, grid=grid)
     assert set(found.table.outputs) <= set(grid.tolist())
     assert found.table.check(sensitivity, 1.0)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_output_has_one_column(objective: Any) -> None:
+    for grid in (None, np.arange(0.0, 31.0)):
+        table = design(0.0, 30.0, 2.5, 5.0, objective, grid=grid).table
+        assert len(set(table.outputs)) == len(table.outputs) == len(table.rows[0])
+        assert table.check(2.5, 5.0)
+
+
+def test_an_epsilon_beyond_all_tables_is_marked() -> None:
+    assert all(design(0.0, 1.0, 0.5, 40.0, objective).limited for objective in OBJECTIVES)
+    counts = design(0.0, 9.0, 1.0, 40.0, "unbiased", grid=np.arange(10.0))
+    assert not counts.limited
 
 
 def test_counts_get_one_cell_each() -> None:
@@ -84,6 +100,64 @@ def test_on_counts_the_table_for_the_grid_beats_a_rounded_one() -> None:
     planned = design(0.0, 6.0, 6.0, 3.0, "average", grid=values).table
     rounded = design(0.0, 6.0, 6.0, 3.0, "average").table
     assert error(planned, planned.outputs) <= error(rounded, np.round(rounded.outputs)) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("objective", "sensitivity", "epsilon", "most"),
+    [
+        ("unbiased", 0.25, 10.0, 1.02),  # 197 before, after 20 seconds of the solver
+        ("unbiased", 0.25, 8.0, 1.0),  # 9.9
+        ("unbiased", 0.02, 3.0, 1.02),  # 2.0
+        ("worst", 0.1, 5.0, 1.02),  # 1.10
+        ("worst", 0.02, 3.0, 1.02),  # 1.32
+        ("average", 0.02, 8.0, 0.995),  # 1.90
+        ("average", 0.1, 10.0, 0.95),  # 1.13
+    ],
+)
+def test_large_epsilons_come_close_to_the_staircase(
+    objective: Any, sensitivity: float, epsilon: float, most: float
+) -> None:
+    """Errors relative to the variance of the staircase; the comments say what they once were."""
+    found = design(0.0, 1.0, sensitivity, epsilon, objective)
+    risk = Risk(found.table)
+    if objective == "unbiased":
+        assert found.slope is not None
+        values = np.linspace(0, 1, 4001)
+        error = float(np.mean(risk.means_and_variances(values)[1])) / found.slope**2
+    else:
+        error = float(risk.average if objective == "average" else risk.worst)
+    assert error < most * sensitivity**2 * least_variance(epsilon)
+    assert not found.limited or objective == "unbiased"
+
+
+@pytest.mark.parametrize("objective", ["worst", "unbiased"])
+def test_a_solver_that_gives_up_is_asked_for_less(
+    objective: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = design(0.0, 1.0, 0.25, 2.0, objective)
+    monkeypatch.setattr(column, "_MOST_STEPS", 12)
+    found = design(0.0, 1.0, 0.25, 2.0, objective)
+    assert found.table.check(0.25, 2.0)
+    assert len(found.table.rows) < len(best.table.rows)
+    few, many = (float(Risk(one.table).worst) / (one.slope or 1) ** 2 for one in (found, best))
+    assert few < 2 * many
+
+
+def test_the_same_arguments_give_the_same_table() -> None:
+    for objective in OBJECTIVES:
+        first, second = (design(0.0, 7.0, 1.5, 2.5, objective).table for _ in range(2))
+        assert first == second
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("box", [(0.0, 120.0, 30.0), (-1.0, 1.0, 0.3), (17.99, 41.565, 4.1)])
+def test_outputs_are_bounds_or_clearly_inside(objective: Any, box: Any) -> None:
+    lower, upper, _ = box
+    outputs = np.array(design(*box, 3.0, objective).table.outputs)
+    inside = outputs[(outputs != lower) & (outputs != upper)]
+    assert np.minimum(inside - lower, upper - inside).min() > 1e-9 * (upper - lower)
+    if objective != "unbiased":
+        assert max(len(repr(output)) for output in outputs.tolist()) <= 17
 
 
 def test_a_tiny_epsilon_gives_the_constant_table() -> None:

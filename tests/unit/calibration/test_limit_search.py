@@ -76,7 +76,7 @@ def test_the_worst_error_is_at_least_any_average() -> None:
 
 def test_unbiased_outputs_of_two_values_are_those_of_one_bit() -> None:
     places = np.array([-1.0, -0.5, 0.5, 1.0])
-    search = UnbiasedSearch(ValueLattice(places, 4, 0.1), 1e-4)
+    search = UnbiasedSearch(ValueLattice(places, 4, 0.1), np.array([0.0, 1.0, 1.0, 0.0]), 1e-4)
     dual = search.run()
     assert dual is not None
     bit = 1 / np.tanh(0.05) ** 2 - 0.25  # outputs ±coth(ε/2), at the places ±1/2

@@ -34,6 +34,19 @@ def swapped(points: tuple[float, ...]) -> tuple[float, ...]:
 
 
 @both
+def test_a_refusal_says_that_nothing_is_proved_and_what_to_do(table: LevelTable) -> None:
+    with pytest.raises(CertificateError, match=r"proves no privacy: .*not sorted") as damaged:
+        changed(table, boundaries=swapped(table.boundaries)).check(SENSITIVITY, EPSILON)
+    with pytest.raises(CertificateError, match=r"does not prove this privacy: .*exp\(eps") as weak:
+        table.check(SENSITIVITY, EPSILON / 2)
+    with pytest.raises(CertificateError, match=r"apart than the \d+ rows") as wide:
+        table.check(2 * SENSITIVITY, EPSILON)
+    for caught in (damaged, weak, wide):
+        assert "\nHint: it was" in str(caught.value)
+        assert "Optimal.calibrated" in str(caught.value)
+
+
+@both
 def test_a_built_table_is_accepted(table: LevelTable) -> None:
     assert table.check(SENSITIVITY, EPSILON) is table
     assert table.check(SENSITIVITY / 2, EPSILON * 2) is table

@@ -143,10 +143,14 @@ def test_the_help_names_the_defaults_that_the_library_has():
 
 def test_what_is_built_is_what_the_library_calibrates():
     guarantee = read_guarantee(1.0, 1e-6)
-    built = build(ib.Box(0, 100), ib.L2(1), guarantee)
+    built = build(ib.Box(0, 100), ib.L2(1), guarantee, mechanism="bounded-gaussian")
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
     built = build(ib.Box(0, 10), ib.L2(4), read_guarantee(1.0), method="liu")
     assert built == ib.BoundedGaussian.calibrated(ib.Box(0, 10), 4, epsilon=1.0, method="liu")
+    built = build(ib.Box(0, 10), ib.L2(4), read_guarantee(1.0))
+    assert built == ib.calibrate(ib.Box(0, 10), 4, epsilon=1.0)
+    built = build(ib.Box(0, 10), ib.L2(4), read_guarantee(1.0), objective="worst")
+    assert built == ib.Optimal.calibrated(ib.Box(0, 10), 4, epsilon=1.0, objective="worst")
 
 
 def test_a_unit_is_read_as_it_is_typed() -> None:

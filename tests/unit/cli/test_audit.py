@@ -37,7 +37,7 @@ def functions(tmp_path, monkeypatch):
 def test_a_guarantee_that_holds_is_shown_and_the_exit_code_is_zero():
     result = audit(*UNIT, "--epsilon", "1", *FEW)
     assert result.exit_code == 0
-    for part in ("BoundedGaussian(Box(0, 1), L2(1)", "claimed", "proved", "Not refuted"):
+    for part in ("Optimal(Box(0, 1), L2(1)", "claimed", "proved", "Not refuted"):
         assert part in result.stdout
 
 

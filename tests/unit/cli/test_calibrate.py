@@ -6,7 +6,9 @@ from typer.testing import CliRunner
 import inbounds as ib
 from inbounds.cli.app import app
 
-AGE = ["--bounds", "0:120", "--sensitivity", "2.5", "--epsilon", "1"]
+BEST = ["--bounds", "0:120", "--sensitivity", "30", "--epsilon", "1"]
+GAUSSIAN = ["--mechanism", "bounded-gaussian"]
+AGE = ["--bounds", "0:120", "--sensitivity", "2.5", "--epsilon", "1", *GAUSSIAN]
 GRAPH = ["--bounds", "0:10", "--bounds", "1:9", "--sensitivity", "4", "--sensitivity", "2"]
 
 
@@ -27,6 +29,17 @@ def test_the_table_shows_scale_error_and_proof():
     assert f"{m.mse(60.0) ** 0.5:.3g}"[:4] in text
     assert "checked again" in text
     assert "28.0484 to 91.9516" in text
+
+
+def test_the_default_is_the_best_mechanism_and_its_table_is_proved_in_integers(tmp_path):
+    path = tmp_path / "proof.json"
+    text = calibrate(*BEST, "--certificate", str(path)).stdout
+    assert "Optimal on Box(0, 120)" in text
+    assert "at most 1, proved in integers, checked again" in text
+    assert ib.TableCertificate.from_json(path.read_text()).check().epsilon == 1
+    found = facts(*BEST)
+    assert (found["mechanism"], found["scale"]) == ("optimal", None)
+    assert found["certificate"]["arithmetic"] == "integers"
 
 
 def test_json_holds_the_calibrated_mechanism():
@@ -52,12 +65,12 @@ def test_the_method_is_heeded(method, square):
 
 
 def test_width_scaling_gives_a_scale_for_each_coordinate():
-    first, second = facts(*GRAPH[:4], *AGE[2:], "--scaling", "width")["scale"]
+    first, second = facts(*GRAPH[:4], *AGE[2:6], "--scaling", "width")["scale"]
     assert first / second == pytest.approx(10 / 8)
 
 
 def test_a_delta_lowers_the_scale_and_is_kept():
-    args = ["--bounds", "0:100", "--sensitivity", "1", "--epsilon", "1"]
+    args = ["--bounds", "0:100", "--sensitivity", "1", "--epsilon", "1", *GAUSSIAN]
     found = facts(*args, "--delta", "1e-6")
     assert found["scale"] < facts(*args)["scale"]
     assert 0.99 < found["epsilon_at_delta"] <= 1
@@ -72,14 +85,17 @@ def test_rho_is_given_in_place_of_epsilon():
 
 @pytest.mark.parametrize(
     ("mechanism", "proved"),
-    [("bounded-laplace", True), ("clamped-laplace", False), ("clamped-gaussian", False)],
+    [
+        *(("bounded-laplace", True), ("clamped-laplace", False), ("clamped-gaussian", False)),
+        *(("clamped-staircase", False), ("window", False)),
+    ],
 )
 def test_other_mechanisms_are_calibrated_too(mechanism, proved):
     extra = ["--delta", "1e-6"] if mechanism == "clamped-gaussian" else []
-    found = facts(*AGE, "--mechanism", mechanism, *extra)
+    found = facts(*BEST, "--mechanism", mechanism, *extra)
     assert found["mechanism"] == mechanism
     assert (found["certificate"] is not None) == proved
-    assert "none for this" in calibrate(*AGE, "--mechanism", mechanism, *extra).stdout or proved
+    assert "none for this" in calibrate(*BEST, "--mechanism", mechanism, *extra).stdout or proved
 
 
 def test_negative_bounds_and_scientific_notation_are_read():
@@ -114,7 +130,7 @@ def test_a_long_proof_is_checked_again_only_where_it_is_asked_for(monkeypatch, t
 
     monkeypatch.setattr(ib.Certificate, "check", check)
     monkeypatch.setattr("inbounds.cli.calibrate._CHECKED", 1)
-    args, path = (*GRAPH, "--epsilon", "1"), tmp_path / "proof.json"
+    args, path = (*GRAPH, "--epsilon", "1", *GAUSSIAN), tmp_path / "proof.json"
     assert facts(*args)["certificate"]["checked"] is False
     assert "not checked again" in calibrate(*args).stdout
     assert checked == []
@@ -133,7 +149,7 @@ def test_a_long_proof_is_checked_again_only_where_it_is_asked_for(monkeypatch, t
     ],
 )
 def test_the_certificate_is_said_to_be_of_the_pure_epsilon(privacy, other):
-    lines = calibrate("--bounds", "0:120", "--sensitivity", "2.5", *privacy).stdout.splitlines()
+    lines = calibrate(*AGE[:4], *privacy, *GAUSSIAN).stdout.splitlines()
     (line,) = [line for line in lines if "proved" in line]
     assert "pure ε, certified" in line
     assert (f"; {other} has no certificate" in line) == ("certificate" in line) == bool(other)

@@ -12,7 +12,7 @@ from inbounds.cli import compose as command
 from inbounds.cli.app import app
 from inbounds.loss import PrivacyLoss
 
-AGES = "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100"
+AGES = "bounds=0:120 sensitivity=2.5 epsilon=0.1 mechanism=bounded-gaussian times=100"
 
 
 def compose(*args):
@@ -44,11 +44,23 @@ def test_json_holds_every_bound_and_the_best(ages):
 
 def test_options_say_the_same_as_one_release():
     options = ["--bounds", "0:120", "--sensitivity", "2.5", "--epsilon", "0.1", "--times", "100"]
+    options += ["--mechanism", "bounded-gaussian"]
     one, other = (
         compose("--delta", "1e-6", "--json", *args) for args in (options, ["--release", AGES])
     )
     assert one.exit_code == 0
     assert one.stdout == other.stdout
+
+
+def test_the_default_mechanism_is_the_one_that_release_takes():
+    text = "bounds=0:1 sensitivity=0.5 epsilon=1 times=3"
+    best = ib.calibrate(ib.Box(0, 1), 0.5, epsilon=1.0)
+    assert command.read(text) == (best, 3)
+    worst = ib.Optimal(ib.Box(0, 1), 0.5, 1.0, "worst")
+    assert command.read(f"{text} mechanism=optimal objective=worst") == (worst, 3)
+    assert "objective needs mechanism" in failure(
+        "--delta", "0", "--release", f"{text} objective=worst"
+    )
 
 
 def test_the_table_shows_every_bound_and_marks_the_cost():
@@ -62,7 +74,7 @@ def test_the_table_shows_every_bound_and_marks_the_cost():
 def test_several_kinds_of_release_are_added_up(ages):
     result = compose(
         "--delta", "1e-6", "--json", "--release", AGES,
-        "--release", "bounds=0:10,1:9 sensitivity=4,2 epsilon=0.5",
+        "--release", "bounds=0:10,1:9 sensitivity=4,2 epsilon=0.5 mechanism=bounded-gaussian",
         "--release", "bounds=0:1 sensitivity=0.1 norm=l1 epsilon=0.2 mechanism=clamped-laplace",
         "--release", "epsilon=0.2 times=2",
     )  # fmt: skip
@@ -182,7 +194,7 @@ def test_delta_must_be_a_probability_below_one(delta):
 def test_the_examples_run():
     lines = command.EXAMPLES.replace("\\\n", "").splitlines()
     examples = [line for line in lines if line.startswith("$ inbounds compose")]
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples[:2]:
         assert compose(*shlex.split(example)[3:]).exit_code == 0
 

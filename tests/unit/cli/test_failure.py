@@ -126,7 +126,7 @@ def test_an_error_in_a_command_leaves_standard_output_empty(monkeypatch):
 
     monkeypatch.setattr("inbounds.mechanisms.bounded_gaussian.BoundedGaussian.release", fail)
     args = ["release", "--bounds", "0:9", "--sensitivity", "1", "--epsilon", "1", "4.25"]
-    result = CliRunner().invoke(app, args)
+    result = CliRunner().invoke(app, [*args, "--mechanism", "bounded-gaussian"])
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "unexpected RuntimeError" in result.stderr
