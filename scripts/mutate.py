@@ -36,7 +36,10 @@ _LEFT_OUT = shutil.ignore_patterns(
 _OF_THE_LIST = "tests/unit/test_mutation_list.py"
 _COMPILED = {
     f"src/inbounds/sampling/{name}.py"
-    for name in ("atoms", "compiled", "grid", "kernel", "proposal", "strips")
+    for name in (
+        *("atoms", "compiled", "grid", "kernel", "proposal", "strips"),
+        *("staircase_kernel", "table_kernel", "window_kernel"),
+    )
 }
 
 

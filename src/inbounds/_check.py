@@ -223,13 +223,13 @@ def format_numbers(value: object) -> str:
     if isinstance(value, float | np.floating):
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-    if value is None:
-        return "None"
-    items = list(value)  # type: ignore[call-overload]
-    shown = [format_numbers(item) for item in (items if len(items) <= 6 else items[:3])]
-    if len(items) > 6:
-        shown += ["...", format_numbers(items[-1])]
-    return "[" + ", ".join(shown) + "]"
+    if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:
+        return quoted(value)  # it may be anything that a file held
+    shown = list(value) if len(value) <= 6 else [*value[:3], value[-1]]
+    texts = [format_numbers(x) if isinstance(x, float | np.floating) else quoted(x) for x in shown]
+    if len(value) > 6:
+        texts.insert(3, "...")
+    return "[" + ", ".join(texts) + "]"
 
 
 def _only(labelled: dict[str, object]) -> tuple[str, Any]:

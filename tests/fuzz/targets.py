@@ -9,7 +9,10 @@ import math
 import re
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from io import BytesIO
+
+from flint import arb, ctx
 
 from inbounds import (
     BoundedGaussian,
@@ -19,8 +22,12 @@ from inbounds import (
     InBoundsError,
     PrivacyLoss,
     Unit,
+    limit,
 )
 from inbounds.accounting.cost import Cost
+from inbounds.calibration.limit_certificate import LimitCertificate
+from inbounds.calibration.table import LevelTable
+from inbounds.calibration.table_certificate import TableCertificate
 from inbounds.cli.arguments import read_box
 from inbounds.cli.failure import InputError, UsageError
 from inbounds.cli.rows import Layout, checked_first
@@ -59,6 +66,60 @@ def certificate(data: bytes) -> None:
     except InBoundsError:
         return
     assert proof.epsilon >= 0, "nothing is more private than nothing"
+
+
+def table(data: bytes) -> None:
+    """Read a table of integers and check it for a sensitivity and an epsilon."""
+    try:
+        read = LevelTable.from_json(_document("table", data))
+        repr(read)
+        _assert_privacy(read.check(0.5, 1.0), 1.0)
+    except InBoundsError:
+        return
+    assert LevelTable.from_json(read.to_json()) == read
+
+
+def table_certificate(data: bytes) -> None:
+    """Read the certificate of a table and check it."""
+    try:
+        proof = TableCertificate.from_json(_document("table_certificate", data))
+        repr(proof)
+        proof.check()
+    except InBoundsError:
+        return
+    _assert_privacy(proof.table, proof.epsilon)
+    assert TableCertificate.from_json(proof.to_json()) == proof
+
+
+def _assert_privacy(table: LevelTable, epsilon: float) -> None:
+    """Compare all rows that neighbours may have, pair by pair, in exact arithmetic."""
+    assert all(sum(row) == 1 << 128 for row in table.rows)
+    pairs = [
+        pair
+        for i, row in enumerate(table.rows)
+        for other in table.rows[i : i + table.reach + 1]
+        for pair in zip(row, other, strict=True)
+    ]
+    worst = max(Fraction(max(pair), min(pair)) for pair in pairs)
+    with ctx.workprec(256):
+        ratio = arb(worst.numerator) / arb(worst.denominator)
+        assert not ratio > arb(epsilon).exp(), "two neighbours differ by more than e^epsilon"
+
+
+def limit_certificate(data: bytes) -> None:
+    """Read the certificate of a limit and check it."""
+    try:
+        proof = LimitCertificate.from_json(_document("limit_certificate", data))
+        repr(proof)
+        str(proof)
+        proof.check()
+    except InBoundsError:
+        return
+    lower, upper = map(Fraction, proof.bounds)
+    width, step = upper - lower, Fraction(proof.step or 0)
+    known = {"worst": width**2 / 4, "average": width**2 / 12 + step * width / 6}
+    least = known.get(proof.objective)  # the error of a constant output in the middle, at most
+    assert least is None or Fraction(proof.lower) <= least, "a mechanism is below the limit"
 
 
 def loss(data: bytes) -> None:
@@ -120,6 +181,19 @@ _PROOFS = (
     BoundedLaplace(Box([0, 0], [1, 2]), 1, scale=1.0).certificate(),
     BoundedGaussian(Box([0, 0], [1, 2]), 1, sigma=1.0).certificate(),
 )
+_MOST, _RATIO = (1 << 128) * 10 // 37, (27, 10)  # 2.7 is below e
+_ROWS = ((_MOST, (1 << 128) - _MOST), ((1 << 128) - _MOST, _MOST))
+_TABLES = (
+    LevelTable("cells", 0.0, 1.0, (0.0, 0.5, 1.0), 1, _ROWS, (0.25, 0.75), *_RATIO),
+    LevelTable("knots", 0.0, 1.0, (-0.25, 1.25), 1, _ROWS, (0.0, 1.0), *_RATIO),
+    LevelTable("cells", 0.0, 1.0, (0.0, 1.0), 1, ((1 << 128,),), (0.5,), 1, 1),
+)
+_TABLE_PROOFS = [TableCertificate(made, 0.5, 1.0) for made in _TABLES]
+_LIMITS = (
+    limit(Box(0, 1), 1, epsilon=1.0, objective="worst").certificate(),
+    limit(Box(0, 4, step=1), 1, epsilon=1.0).certificate(),
+    limit(Box(0, 2, step=1), 2, epsilon=2.0, objective="worst").certificate(),
+)
 _LOSSES = (
     PrivacyLoss.pure(0.5),
     PrivacyLoss.concentrated(0.1).about(Unit("replace", "person", 3)),
@@ -150,7 +224,11 @@ def _spoilt(text: str) -> list[bytes]:
 
 Target = Callable[[bytes], None]
 TARGETS: dict[str, Target] = {
-    target.__name__: target for target in (rows, certificate, loss, cost, bounds)
+    target.__name__: target
+    for target in (
+        *(rows, certificate, table, table_certificate, limit_certificate),
+        *(loss, cost, bounds),
+    )
 }
 SEEDS: dict[str, tuple[bytes, ...]] = {
     "rows": (
@@ -162,6 +240,9 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         b"\x00" + b"9" * 140_000,
     ),
     "certificate": (*(p.to_json().encode() for p in _PROOFS), _ZERO, *_BAD_JSON),
+    "table": (*(made.to_json().encode() for made in _TABLES), _ZERO, *_BAD_JSON),
+    "table_certificate": (*(p.to_json().encode() for p in _TABLE_PROOFS), _ZERO, *_BAD_JSON),
+    "limit_certificate": (*(p.to_json().encode() for p in _LIMITS), _ZERO, *_BAD_JSON),
     "loss": (*(known.to_json().encode() for known in _LOSSES), _ZERO, *_BAD_JSON),
     "cost": (*(Cost.of(known).to_json().encode() for known in _LOSSES), _ZERO, *_BAD_JSON),
     "bounds": (
@@ -171,6 +252,9 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
 }
 DOCUMENTS = {
     "certificate": [text for p in _PROOFS[:2] for text in _spoilt(p.to_json())],
+    "table": [text for made in _TABLES for text in _spoilt(made.to_json())],
+    "table_certificate": [text for p in _TABLE_PROOFS[:2] for text in _spoilt(p.to_json())],
+    "limit_certificate": [text for p in _LIMITS for text in _spoilt(p.to_json())],
     "loss": [
         text for known in _LOSSES for text in _spoilt(json.dumps(json.loads(known.to_json())))
     ],

@@ -19,7 +19,7 @@ def test_foreign_text_is_read_rightly_or_refused(name: str, data: bytes) -> None
     TARGETS[name](data)
 
 
-@pytest.mark.parametrize("name", ["rows", "certificate", "loss", "cost", "bounds"])
+@pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("keep", [1, 2, 3, 5, 8])
 def test_text_that_ends_too_early_is_read_rightly_or_refused(name: str, keep: int) -> None:
     for seed in SEEDS[name]:

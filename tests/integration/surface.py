@@ -50,7 +50,7 @@ def mechanisms() -> None:
         *(ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedLaplace),
         *(ib.ClampedStaircase, ib.Optimal, ib.Window),
     ):
-        m = kind.calibrated(INTERVAL, 2.5, epsilon=1.0)
+        m = kind.calibrated(INTERVAL, 30, epsilon=1.0)
         assert 0 <= m.release(41.3) <= 120
         assert m.mse(41.3) > 0
         assert m.loss().epsilon == m.epsilon
@@ -72,13 +72,13 @@ def limit() -> None:
 
 @use()
 def calibrate() -> None:
-    assert 0 <= ib.calibrate(INTERVAL, 2.5, epsilon=1.0).release(41.3) <= 120
+    assert 0 <= ib.calibrate(INTERVAL, 30, epsilon=1.0).release(41.3) <= 120
 
 
 @use()
 def html() -> None:
     shown = (mechanism(), mechanism().certificate(), ib.compose([mechanism()]))
-    more = (ib.compare(INTERVAL, 2.5, epsilon=1.0), ib.deconvolve([3.0, 60.0, 110.0], mechanism()))
+    more = (ib.compare(INTERVAL, 30, epsilon=1.0), ib.deconvolve([3.0, 60.0, 110.0], mechanism()))
     assert all("<table" in thing._repr_html_() for thing in (*shown, *more))
 
 
@@ -105,20 +105,20 @@ def errors() -> None:
 
 @use()
 def compare() -> None:
-    comparison = ib.compare(INTERVAL, 2.5, epsilon=1.0)
+    comparison = ib.compare(INTERVAL, 30, epsilon=1.0)
     assert isinstance(comparison, ib.Comparison)
-    assert comparison.best().name == "ClampedLaplace"
+    assert comparison.best().name == "Optimal"
     assert "ClampedLaplace" in str(comparison)
 
 
 @use("pandas")
 def compare_as_a_frame() -> None:
-    assert len(ib.compare(INTERVAL, 2.5, epsilon=1.0).to_frame()) > 3
+    assert len(ib.compare(INTERVAL, 30, epsilon=1.0).to_frame()) > 3
 
 
 @use("matplotlib")
 def compare_as_a_figure() -> None:
-    assert ib.compare(INTERVAL, 2.5, epsilon=1.0).plot().axes
+    assert ib.compare(INTERVAL, 30, epsilon=1.0).plot().axes
 
 
 @use()
@@ -293,7 +293,7 @@ def command(*words: str) -> None:
         raise ModuleNotFoundError(said.getvalue().removeprefix("Error: ").strip())
 
 
-SETTING = ("--bounds", "0:120", "--sensitivity", "120", "--epsilon", "1")
+SETTING = ("--bounds", "0:120", "--sensitivity", "30", "--epsilon", "1")
 
 
 @use("typer")

@@ -14,6 +14,7 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from . import surface
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = sorted(set(PROJECT["optional-dependencies"]) - {"bench", "demo", "dev"})
+HAVE_SPARK = ("all", "spark")
 PINNED = ["-c", str(ROOT / "constraints.txt")]
 
 
@@ -103,27 +105,51 @@ def install(home: Path, wheelhouse: Path, wanted: object) -> None:
     pip("install", "--no-compile", *source, wanted, python=home / "bin" / "python")
 
 
+def copied(home: Path, to: Path) -> Path:
+    """Return a copy of an environment, with the code that its first run compiled."""
+    shutil.copytree(home, to, symlinks=True, copy_function=os.link)
+    return to
+
+
+def used(home: Path) -> dict[str, Any]:
+    """Return what using every public name reports."""
+    plain = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    script = Path(surface.__file__)
+    report: dict[str, Any] = json.loads(
+        run(home / "bin" / "python", "-I", script, cwd=home, env=plain)
+    )
+    return report
+
+
 @pytest.fixture(scope="session")
 def bare(wheel: Path, wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and what it requires, and no extra."""
+    """An environment with the wheel and what it requires, and no extra; used once."""
     home = tmp_path_factory.mktemp("bare") / "env"
     venv.create(home)
     install(home, wheelhouse, wheel)
+    used(home)
+    return home
+
+
+@pytest.fixture(scope="session")
+def with_spark(
+    bare: Path, wheel: Path, wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The same with Spark, which takes longer to unpack than everything else together."""
+    home = copied(bare, tmp_path_factory.mktemp("spark") / "env")
+    install(home, wheelhouse, f"{wheel}[spark]")
     return home
 
 
 @pytest.mark.parametrize("extra", ["", *EXTRAS])
 def test_every_public_name_works_or_names_the_package_that_is_missing(
-    extra: str, wheel: Path, wheelhouse: Path, bare: Path, tmp_path: Path
+    extra: str, wheel: Path, wheelhouse: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    home = tmp_path / "env"
-    shutil.copytree(bare, home, symlinks=True, copy_function=os.link)
+    first = request.getfixturevalue("with_spark" if extra in HAVE_SPARK else "bare")
+    home = copied(first, tmp_path / "env")
     if extra:
         install(home, wheelhouse, f"{wheel}[{extra}]")
-    python = home / "bin" / "python"
-    script = Path(surface.__file__)
-    plain = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    report = json.loads(run(python, "-I", script, cwd=tmp_path, env=plain))
+    report = used(home)
     assert Path(report["file"]).is_relative_to(home)
     assert promised(extra) <= set(report["installed"])
     if not extra:

@@ -451,6 +451,23 @@ def test_numbers_are_written_as_a_person_would(value: object, text: str) -> None
     assert _check.format_numbers(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "True"),
+        (7, "7"),
+        ("1", "'1'"),
+        ([1, [2.0], "a"], "[1, <list>, 'a']"),
+        ([[1], [2, 3]], "[<list>, <list>]"),
+        (np.zeros((2, 2)), "<ndarray>"),
+        ({"a": 1}, "<dict>"),
+    ],
+)
+def test_what_is_no_number_is_written_without_an_error(value: object, text: str) -> None:
+    """It may come from a file that anybody wrote."""
+    assert _check.format_numbers(value) == text
+
+
 @pytest.mark.parametrize("labelled", [{}, {"a": 1.0, "b": 2.0}])
 def test_a_check_takes_exactly_one_argument(labelled: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="unpack"):

@@ -29,7 +29,7 @@ def audit_table(audit: Audit) -> Table:
         ("claimed", f"ε ≤ {audit.claimed_epsilon:.10g} at δ = {audit.delta:g}"),
     ]
     if audit.certificate_epsilon is not None:
-        proved = f"pure ε ≤ {audit.certificate_epsilon:.10g}, in ball arithmetic"
+        proved = f"pure ε ≤ {audit.certificate_epsilon:.10g}, by the mechanism's certificate"
         facts.append(("proved", proved))
     fractions = (f"{count:,} of {audit.trials:,}" for count in audit.counts)
     facts += [

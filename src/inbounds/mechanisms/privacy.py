@@ -36,7 +36,7 @@ class ReleasePrivacy(ABC):
     @property
     @abstractmethod
     def epsilon(self) -> float:
-        """The pure epsilon that this scale gives, rounded up."""
+        """The pure epsilon of one release, rounded up."""
 
     @property
     def total_variation(self) -> float:

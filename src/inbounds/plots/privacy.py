@@ -13,7 +13,15 @@ from inbounds.accounting.composition import compose
 from inbounds.calibration.gaussian import gaussian_delta
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, look_of, short_number, shown_parameters, tidy
+from inbounds.plots.style import (
+    LineStyle,
+    blank,
+    look_of,
+    short_number,
+    shown_parameters,
+    tidy,
+    title_lines,
+)
 from inbounds.pure import response_delta
 
 if TYPE_CHECKING:
@@ -80,7 +88,7 @@ def profile_figure(mechanism: Mechanism) -> Figure:
 def _title(what: str, mechanism: Mechanism) -> str:
     kind, changes = type(mechanism).__name__, f"changes within {mechanism.sensitivity!r}"
     where = f"{kind} on {mechanism.domain!r}"
-    return f"{what}\n" + ", ".join([where, changes, *shown_parameters(mechanism)])
+    return f"{what}\n" + title_lines(where, changes, *shown_parameters(mechanism))
 
 
 def _where_small(mu: float, most: float) -> float:

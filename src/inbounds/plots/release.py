@@ -1,8 +1,11 @@
-"""The distribution of an output: its density, its atoms at the bounds and its 95 % interval."""
+"""The distribution of an output: its density, and outputs with a probability of their own.
+
+Densities belong to the left axis and probabilities to the right one: mass is not density.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +17,8 @@ from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.plots.style import LineStyle, blank, short_number, shown_parameters, tidy
+from inbounds.mechanisms.optimal import Optimal
+from inbounds.plots.style import LineStyle, blank, short_number, shown_parameters, tidy, title_lines
 from inbounds.sensitivity import L2
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_COORDINATES = 3
 _LEAST_ATOM = 1e-3  # smaller atoms could not be seen
+_LEAST_STEM = 1e-2  # of the highest stem
 _LINES: tuple[tuple[str, LineStyle, str], ...] = (
     ("#1f4e79", "-", "o"),
     ("#c46a00", "--", "s"),
@@ -134,6 +139,14 @@ class Curve:
         return float(low), float(high)
 
     @property
+    def stems(self) -> tuple[Floats, Floats] | None:
+        """The possible outputs and their probabilities, if there are finitely many; or None."""
+        if not isinstance(self.mechanism, Optimal):
+            return None
+        outputs = self.mechanism.outputs
+        return outputs, np.diff(self.mechanism.cdf(outputs, self.value), prepend=0.0)
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The interval of all but 1 in 5000 outputs; an end close to a bound is that bound."""
         (lower, upper), (low, high) = (
@@ -158,35 +171,64 @@ def draw_curves(axes: Axes, curves: Mapping[str, Curve]) -> tuple[float, float]:
     (0.0, 1.0)
     """
     for label, curve in curves.items():
+        style: dict[str, Any] = {"color": curve.colour, "linestyle": curve.line, "label": label}
+        if curve.stems is not None:  # for the legend: stems are drawn on the other axis
+            axes.plot([], [], linewidth=1.8, marker=curve.marker, mfc="white", **style)
+            continue
         x = _points(curve.mechanism, curve.value)
-        (line,) = axes.plot(
-            x, curve.mechanism.pdf(x, curve.value),
-            color=curve.colour, linestyle=curve.line, linewidth=1.8, label=label,
-        )  # fmt: skip
+        (line,) = axes.plot(x, curve.mechanism.pdf(x, curve.value), linewidth=1.8, **style)
         if max(curve.atoms) >= _LEAST_ATOM:  # the marker is for the legend only
             line.set(marker=curve.marker, markevery=[], markerfacecolor="white")
     low, high = zip(*(curve.ends for curve in curves.values()), strict=True)
     ends = min(low), max(high)
     axes.set_ylim(bottom=0)
-    _draw_atoms(axes, curves.values(), *ends)
+    _draw_masses(axes, list(curves.values()), *ends)
     return ends
 
 
-def _draw_atoms(axes: Axes, curves: Iterable[Curve], low: float, high: float) -> None:
-    """Draw atoms as stems just outside the bound, on a separate axis: mass is not density."""
-    shown = [curve for curve in curves if max(curve.atoms) >= _LEAST_ATOM]
+def _draw_masses(axes: Axes, curves: Sequence[Curve], low: float, high: float) -> None:
+    """Draw what has a probability of its own on a separate axis: outputs, or bounds alone."""
+    shown = [c for c in curves if c.stems is not None or max(c.atoms) >= _LEAST_ATOM]
     if not shown:
         return
-    twin = axes.twinx()
-    twin.set_ylabel("probability of a bound itself")
-    twin.set_ylim(0, 1.08 * max(0.1, *(max(curve.atoms) for curve in shown)))
-    twin.spines["top"].set_visible(False)
-    for place, curve in enumerate(shown):
-        for side, bound, mass in zip((-1, 1), curve.bounds, curve.atoms, strict=True):
-            if low <= bound <= high and mass >= _LEAST_ATOM:
-                x = bound + side * (0.008 + 0.018 * place) * (high - low)
-                twin.vlines(x, 0, mass, color=curve.colour, linewidth=1.6)
-                twin.plot([x], [mass], color=curve.colour, marker=curve.marker, mfc="white")
+    twin = axes
+    if any(curve.stems is None for curve in curves):
+        twin = axes.twinx()
+        twin.spines["top"].set_visible(False)
+    finite = [curve for curve in shown if curve.stems is not None]
+    others = [curve for curve in shown if curve.stems is None]
+    twin.set_ylabel("probability of an output" if finite else "probability of a bound itself")
+    masses = [mass for curve in shown for mass in _masses(curve)]
+    twin.set_ylim(0, 1.08 * max([0.1, *masses]))
+    for place, curve in enumerate(others):
+        _draw_atoms(twin, curve, place, low, high)
+    for place, curve in enumerate(finite):
+        _draw_stems(twin, curve, (place - (len(finite) - 1) / 2) * 0.004 * (high - low))
+
+
+def _masses(curve: Curve) -> Sequence[float]:
+    return curve.atoms if curve.stems is None else curve.stems[1].tolist()
+
+
+def _draw_stems(axes: Axes, curve: Curve, shift: float) -> None:
+    """Draw a stem at each output, beside those of other values at the same output."""
+    assert curve.stems is not None  # for type checkers
+    outputs, masses = curve.stems
+    seen = masses >= _LEAST_STEM * masses.max()
+    x, y = outputs[seen] + shift, masses[seen]
+    axes.vlines(x, 0, y, color=curve.colour, linewidth=1.4)
+    axes.plot(
+        x, y, color=curve.colour, linestyle="none", marker=curve.marker, markersize=5, mfc="white"
+    )
+
+
+def _draw_atoms(axes: Axes, curve: Curve, place: int, low: float, high: float) -> None:
+    """Draw the atoms at the bounds as stems just outside of them."""
+    for side, bound, mass in zip((-1, 1), curve.bounds, curve.atoms, strict=True):
+        if low <= bound <= high and mass >= _LEAST_ATOM:
+            x = bound + side * (0.008 + 0.018 * place) * (high - low)
+            axes.vlines(x, 0, mass, color=curve.colour, linewidth=1.6)
+            axes.plot([x], [mass], color=curve.colour, marker=curve.marker, mfc="white")
 
 
 def show(axes: Axes, low: float, high: float) -> None:
@@ -228,18 +270,20 @@ def _title(mechanism: Mechanism) -> str:
     box = mechanism.domain
     where = f"{box!r}" if box.dimension <= 3 else f"a box of {box.dimension} coordinates"
     kind = type(mechanism).__name__
-    text = ", ".join([f"Outputs of {kind} on {where}", *shown_parameters(mechanism)])
-    return text + ("" if box.step is None else "\n(before rounding to the step)")
+    text = title_lines(f"Outputs of {kind} on {where}", *shown_parameters(mechanism))
+    rounded = box.step is not None and not isinstance(mechanism, Optimal)
+    return text + "\n(before rounding to the step)" * rounded
 
 
 def _draw(
     top: Axes, bottom: Axes, mechanism: Mechanism, values: list[float], output: float | None
 ) -> None:
-    tidy(top, "", "", "density of the output")
+    tidy(top, "", "", "density of the output")  # or of single outputs: see `draw_curves`
     tidy(bottom, "", "output", "95 %\ninterval")
     looks = zip(values, _LINES, strict=False)
     curves = {f"value {short_number(v)}": Curve(mechanism, v, *look) for v, look in looks}
     low, high = draw_curves(top, curves)
+    low, high = min(low, *values), max(high, *values)
     for row, curve in enumerate(curves.values()):
         ends = mechanism.output_interval(curve.value, 0.95)
         bottom.plot(ends, [row, row], color=curve.colour, linewidth=2, marker="|", markersize=10)

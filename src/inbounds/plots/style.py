@@ -119,6 +119,24 @@ def shown_parameters(mechanism: Mechanism) -> list[str]:
     return [f"{name} = {text}" for name, text in texts.items()]
 
 
+def title_lines(*parts: str, length: int = 80) -> str:
+    r"""Return the parts of a title with commas between them, in lines that fit the figure.
+
+    Examples
+    --------
+    >>> title_lines("Box(0, 120)", "epsilon = 1", "objective = average", length=30)
+    'Box(0, 120), epsilon = 1,\nobjective = average'
+    """
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 2 <= length:
+            lines[-1] += f", {part}"
+        else:
+            lines[-1] += ","
+            lines.append(part)
+    return "\n".join(lines)
+
+
 def short_number(number: float) -> str:
     """Return a number as short text, as in 0.5, 120 or 1e-6.
 

@@ -8,6 +8,7 @@ Proof: docs/proofs/optimal.md, theorem 8.
 """
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Self
 
 import numpy as np
@@ -61,8 +62,21 @@ class AliasTable:
             padded[np.array(pairs, np.intp).reshape(-1)],
         )
 
-    def draw(self, rows: NDArray[np.intp], words: Words, entropy: Entropy) -> Floats:
-        """Return an output of each of `rows`, given one random word for each."""
+    def draw(
+        self,
+        rows: NDArray[np.intp],
+        words: Words,
+        entropy: Entropy,
+        kernel: ModuleType | None = None,
+    ) -> Floats:
+        """Return an output of each of `rows`, given one random word for each.
+
+        With `kernel`, which is the module `table_kernel`, compiled code looks for ties first.
+        """
+        if kernel is not None:
+            outputs = np.empty(words.size)
+            if kernel.draw_outputs(words, rows, self.bits, self.thresholds, self.outputs, outputs):
+                return outputs
         places = (words >> np.uint64(_WORD - self.bits)).view(np.int64)
         places += rows << self.bits
         thresholds = self.thresholds.take(places, mode="clip")

@@ -7,6 +7,12 @@ from itertools import pairwise
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
+COMPILED = 1 << 19
+"""The number of values from which on compiled code is loaded, although plain code would do.
+
+Loading it takes up to a second. It gives the same bits in a third of the time.
+"""
+
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 _PER_THREAD = 1 << 18  # values that justify one more thread
 

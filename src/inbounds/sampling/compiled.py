@@ -18,7 +18,16 @@ from numba.extending import intrinsic
 from inbounds.numerics.noises import NOISES
 from inbounds.sampling.strips import STRIPS, strips
 
-SOURCES = ("atoms.py", "compiled.py", "grid.py", "kernel.py", "proposal.py")
+SOURCES = (
+    "atoms.py",
+    "compiled.py",
+    "grid.py",
+    "kernel.py",
+    "proposal.py",
+    "staircase_kernel.py",
+    "table_kernel.py",
+    "window_kernel.py",
+)
 """All modules that contain compiled code."""
 
 U64 = np.uint64

@@ -5,6 +5,7 @@ an index into a number (`points`) is post-processing, so its rounding costs no p
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +29,7 @@ REFUSED = -1.0
 _FINENESS = 22  # bits of resolution below the scale (or below the width, if that is smaller)
 _FINEST = 40  # most bits of resolution below the width, fewer than a double has
 _EXACT_IN_A_DOUBLE = 2**53
+_FEW = 1 << 14  # points whose numbers are kept in a table
 _SIMPLE = 10**9  # the largest denominator of a fraction that a person may mean, as 1/10 by 0.1
 
 
@@ -151,6 +153,18 @@ class Grid:
         k = np.asarray(indices, dtype=np.int64)
         numbers = self._numbers(k.ravel()).reshape(k.shape)
         return numbers if isinstance(indices, np.ndarray) else numbers.item()
+
+    def finder(self) -> Callable[[NDArray[np.integer[Any]]], Points]:
+        """Return `points` for many calls with arrays, which looks numbers up if there are few.
+
+        Examples
+        --------
+        >>> Grid.fit(0.0, 1.0, 0.1, scale=1.0).finder()(np.array([3, 0, 3])).tolist()
+        [0.3, 0.0, 0.3]
+        """
+        if self.intervals >= _FEW:
+            return self.points
+        return self.points(np.arange(self.intervals + 1)).take
 
     def _numbers(self, k: NDArray[np.int64]) -> Points:
         fractions = _common_fractions(self.lower, self.step, self.intervals)

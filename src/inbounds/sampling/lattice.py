@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.staircase import best_plateau
+from inbounds.sampling.offset import NUDGE
 
 NARROWEST = 2.0**-900
 """The smallest width of a box, so that cells per unit are a finite double."""
 
-_NUDGE = 2.0**-940  # added to distances: processors are slower on subnormal numbers
 _ROUNDING = Fraction(1, 2**50)  # of the width: 8 units of 2^-53, where 6.1 are possible
 _NUDGED = Fraction(1, 2**930)
 _PLATEAU_CELLS = 2.0**22  # half the plateau has about this many cells
@@ -137,7 +137,7 @@ class Lattice:
         offsets: Floats = np.maximum(values, self.lower)
         np.minimum(offsets, self.upper, out=offsets)
         offsets -= self.lower
-        offsets += _NUDGE
+        offsets += NUDGE
         return offsets
 
     def cells_at(self, offsets: Floats) -> NDArray[np.int64]:

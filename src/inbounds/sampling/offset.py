@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.sampling.grid import clamp
 
+NUDGE = 2.0**-940
+"""Added to distances that are multiplied, as processors are slower on subnormal numbers."""
+
 _EXACT = 2.0**53  # a double represents every integer up to this one exactly
 
 
@@ -87,23 +90,38 @@ class Integers:
         return inside_box
 
 
-def interval_offsets(
+def interval_doubles(
     dtype: np.dtype[Any], lower: float, upper: float
-) -> Callable[[NDArray[Any]], Floats]:
-    """Return a function from values of a type, moved into [lower, upper], to distances from lower.
+) -> tuple[Callable[[NDArray[Any]], Floats], float, float]:
+    """Return a function that reads values of a type as doubles, and the bounds of these.
+
+    They are the values themselves, not yet moved into [lower, upper], if doubles represent them
+    exactly. Otherwise they are distances from `lower`, and the bounds are 0 and the width.
 
     Examples
     --------
-    >>> interval_offsets(np.dtype(float), 1.0, 3.0)(np.array([0.0, 1.5, 9.0])).tolist()
-    [0.0, 0.5, 2.0]
+    >>> read, low, high = interval_doubles(np.dtype(np.int64), 2.0**60, 2.0**61)
+    >>> read(np.array([2**60 + 1])).tolist(), low
+    ([1.0], 0.0)
     """
     bounds = np.array([lower]), np.array([upper])
     if doubles_hold(dtype, *bounds):
-        return lambda values: np.clip(values.astype(np.float64), lower, upper) - lower
+        return as_doubles, lower, upper
     if dtype.kind in "iu":
         integers, first = Integers.of(dtype, *bounds), np.zeros(1, np.intp)
-        return lambda values: integers.offsets(values, first)
-    return lambda values: rational_offsets(values, *(np.repeat(b, values.size) for b in bounds))
+        return lambda values: integers.offsets(values, first), 0.0, upper - lower
+
+    def read(values: NDArray[Any]) -> Floats:
+        return rational_offsets(values, *(np.repeat(bound, values.size) for bound in bounds))
+
+    return read, 0.0, upper - lower
+
+
+def as_doubles(values: NDArray[Any]) -> Floats:
+    """Return values as a writable C-contiguous array of doubles, which compiled code needs."""
+    if values.dtype == np.float64 and values.flags.carray:
+        return values
+    return np.require(values, np.float64, ["C", "W"])
 
 
 def rational_offsets(values: NDArray[Any], lower: Floats, upper: Floats) -> Floats:

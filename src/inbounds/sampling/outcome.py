@@ -29,8 +29,11 @@ OUTCOMES = 1023
 """The largest number of outcomes, one less than the table has places."""
 
 _PLACES_BITS = 10
+PLACE_SHIFT = BITS - _PLACES_BITS
+"""By how many bits a random number is shifted to give its place."""
+
 _PLACES = 1 << _PLACES_BITS
-_WITHIN = 1 << (BITS - _PLACES_BITS)  # random numbers that share a place
+_WITHIN = 1 << PLACE_SHIFT  # random numbers that share a place
 _PRECISION = 128
 
 Weights = Callable[[], list[arb]]
@@ -85,14 +88,19 @@ class OutcomeTable:
         return limits, np.minimum(outcome, self.leftover)  # places beyond it are never drawn
 
     @property
+    def limits(self) -> NDArray[np.uint32]:
+        """Below which random numbers of a place lead to its own outcome."""
+        return self._alias[0]
+
+    @property
     def outcome(self) -> NDArray[np.intp]:
         """The outcome, or `leftover`, at each number that `places` returns."""
         return self._alias[1]
 
     def places(self, random: NDArray[np.uint32]) -> NDArray[np.intp]:
         """Return for each random number the index into `outcome`, without branches."""
-        place = (random >> (BITS - _PLACES_BITS)).astype(np.intp)
-        own = random < self._alias[0].take(place)
+        place = (random >> PLACE_SHIFT).astype(np.intp)
+        own = random < self.limits.take(place)
         place <<= 1
         place += own
         return place

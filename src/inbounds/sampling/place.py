@@ -1,7 +1,8 @@
 """In which cell a value lies, by exact comparisons with the boundaries alone.
 
 A multiplication in doubles only says which boundary is worth a comparison. Since it is monotone, a
-boundary that falls into another bucket lies on the same side of all values of this bucket.
+boundary that falls into another bucket lies on the same side of all values of this bucket. Where
+there are no buckets, every value takes as many steps of a binary search.
 
 Proof: docs/proofs/optimal.md, theorem 9.
 """
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.sampling.grid import clamp
+from inbounds.sampling.offset import NUDGE
 
 _MOST_BUCKETS = 1 << 16
 
@@ -44,9 +46,9 @@ class Places:
 
     def of_doubles(self, inside: Floats) -> NDArray[np.intp]:
         """Return the number of boundaries that are not above each of some doubles in the box."""
-        if self._buckets is None:
-            return np.searchsorted(np.array(self.inner), inside, side="right")
-        factor, before, boundary = self._buckets
+        if self.buckets is None:
+            return _not_above(np.array(self.inner), inside, np.inf)
+        factor, before, boundary = self.buckets
         bucket = _bucket(inside, self.lower, factor)
         cells = before.take(bucket, mode="clip")
         cells += inside >= boundary.take(bucket, mode="clip")
@@ -60,7 +62,7 @@ class Places:
         never = bisect_right(ceilings, limits.max)
         native = values.astype(values.dtype.newbyteorder("="), copy=False)
         reached = np.array(ceilings[always:never], native.dtype)
-        return np.searchsorted(reached, native, side="right") + always
+        return _not_above(reached, native, limits.max) + always
 
     def of_objects(self, values: list[Any]) -> NDArray[np.intp]:
         """Return the same for integers, fractions and doubles, by exact comparisons."""
@@ -68,7 +70,7 @@ class Places:
         return np.array([bisect_right(self.inner, number) for number in inside], np.intp)
 
     @cached_property
-    def _buckets(self) -> tuple[float, NDArray[np.intp], Floats] | None:
+    def buckets(self) -> tuple[float, NDArray[np.intp], Floats] | None:
         """How to find a bucket, the boundaries before each, and the one in it or infinity."""
         inner, width = np.array(self.inner), self.upper - self.lower
         count = 2 * (inner.size + 1)
@@ -88,7 +90,23 @@ class Places:
 
 
 def _bucket(values: Floats, lower: float, factor: float) -> NDArray[np.intp]:
-    """Return a number that does not decrease as the value grows."""
+    """Return a number that does not decrease as the value grows, without subnormal factors."""
     offsets = values - lower
+    offsets += NUDGE
     offsets *= factor
     return offsets.astype(np.intp)
+
+
+def _not_above(ends: NDArray[Any], values: NDArray[Any], largest: float) -> NDArray[np.intp]:
+    """Return how many of the sorted `ends` are not above each value; no value exceeds `largest`.
+
+    `numpy.searchsorted` takes fewer steps for small values; this takes as many for all.
+    """
+    steps = ends.size.bit_length()
+    padded = np.full((1 << steps) - 1, largest, ends.dtype)
+    padded[: ends.size] = ends
+    counts = np.zeros(values.shape, np.intp)
+    for step in range(steps - 1, -1, -1):
+        middle = padded.take(counts + ((1 << step) - 1))
+        counts += (middle <= values).astype(np.intp) << step
+    return np.minimum(counts, ends.size)

@@ -22,7 +22,7 @@ from inbounds.sampling import reference
 from inbounds.sampling.blocks import in_blocks
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact, Grid, even_intervals
-from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
+from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
 from inbounds.sampling.refine import is_beyond, refine
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Sampler:
     def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
         """Return a function that reads values of a type, chosen by the type and the box alone."""
         if doubles_hold(dtype, self.lower, self.upper):
-            return lambda values, where: _Block(values, _doubles(values), where, self._plan)
+            return lambda values, where: _Block(values, as_doubles(values), where, self._plan)
         plan = self._plan.relative
         if dtype.kind in "iu":
             integers = Integers.of(dtype, self.lower, self.upper)
@@ -277,13 +277,6 @@ class Sampler:
             write_even(indices, *(side[where] if side.size > 1 else side for side in sides))
         for j, points in stepped.items():
             out[where == j] = points
-
-
-def _doubles(values: NDArray[Any]) -> Floats:
-    """Return values as a writable C-contiguous array of doubles, which the kernel needs."""
-    if values.dtype == np.float64 and values.flags.carray:
-        return values
-    return np.require(values, np.float64, ["C", "W"])
 
 
 _grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves 10 % of a scalar release

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
-from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.blocks import COMPILED, in_blocks
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Grid
+from inbounds.sampling.grid import Grid, Points
 from inbounds.sampling.lattice import Lattice
-from inbounds.sampling.offset import Integers, doubles_hold, rational_offsets
+from inbounds.sampling.offset import NUDGE, Integers, as_doubles, doubles_hold, rational_offsets
 from inbounds.sampling.staircase_noise import Cells, StaircaseNoise
 
 
@@ -55,16 +56,21 @@ class StaircaseSampler:
         """Return an output for each of `values`."""
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
-        _ = self.noise.digits, self.noise.blocks  # built once, before threads start
-        read = self._reader(flat.dtype)
+        kernel = _kernel() if flat.size >= COMPILED else None
+        _ = self.noise.tables  # built once, before threads start
+        read = self._reader(flat.dtype, kernel)
 
         def fill(block: slice) -> None:
-            index = self.noise.draw(block.stop - block.start, entropy)
-            index += read(flat[block])
-            index += 1
-            np.maximum(index, 0, out=index)
-            np.minimum(index, self.lattice.count, out=index)
-            self._write(index, outputs[block])
+            noise = self.noise.draw(block.stop - block.start, entropy, kernel)
+            index = read(flat[block])
+            if kernel is not None:
+                kernel.add_noise(index, noise, self.lattice.count)
+            else:
+                index += noise
+                index += 1
+                np.maximum(index, 0, out=index)
+                np.minimum(index, self.lattice.count, out=index)
+            self._write(index, outputs[block], kernel)
 
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
@@ -85,14 +91,23 @@ class StaircaseSampler:
     def _integral(self) -> bool:
         return self.step is not None and self.grid(0).integral
 
-    def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Cells]:
+    def _reader(
+        self, dtype: np.dtype[Any], kernel: ModuleType | None = None
+    ) -> Callable[[NDArray[Any]], Cells]:
         """Return a function that finds the cells of values of a type."""
         lattice = self.lattice
-        if dtype == np.float64:
-            return lattice.cells
         bounds = np.array([lattice.lower]), np.array([lattice.upper])
         if doubles_hold(dtype, *bounds):
-            return lambda values: lattice.cells(values.astype(np.float64))
+            if kernel is None:
+                return lambda values: lattice.cells(as_doubles(values))
+            ends = lattice.lower, lattice.upper, NUDGE, lattice.per_unit
+
+            def read(values: NDArray[Any]) -> Cells:
+                cells = np.empty(values.size, np.int64)
+                kernel.find_cells(as_doubles(values), *ends, cells)
+                return cells
+
+            return read
         if dtype.kind in "iu":
             integers, where = Integers.of(dtype, *bounds), np.zeros(1, np.intp)
             return lambda values: lattice.cells_at(integers.offsets(values, where))
@@ -108,14 +123,27 @@ class StaircaseSampler:
             spacing = np.nextafter(spacing, np.inf)
         return float(spacing)
 
-    def _write(self, index: Cells, out: NDArray[Any]) -> None:
+    @cached_property
+    def _points(self) -> Callable[[Cells], Points]:
+        return self.grid(0).finder()
+
+    def _write(self, index: Cells, out: NDArray[Any], kernel: ModuleType | None) -> None:
         """Write the numbers at indices of the lattice, or of the nearest steps."""
         lattice = self.lattice
         if self.step is None:
+            if kernel is not None:
+                kernel.write_numbers(index, self._spacing, lattice.lower, lattice.upper, out)
+                return
             np.multiply(index, self._spacing, out=out)
             out += lattice.lower
             np.minimum(out, lattice.upper, out=out)
             return
         grid = self.grid(0)
         steps = np.floor(index * (self._spacing / float(grid.spacing)) + 0.5)
-        out[:] = grid.points(np.minimum(steps, grid.intervals).astype(np.int64))
+        out[:] = self._points(np.minimum(steps, grid.intervals).astype(np.int64))
+
+
+def _kernel() -> ModuleType:
+    from inbounds.sampling import staircase_kernel  # noqa: PLC0415 - loads compiled code
+
+    return staircase_kernel

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 
 import numpy as np
 from flint import arb
@@ -57,16 +58,30 @@ class StaircaseNoise:
     epsilon: float
     kept: int = BITS
 
-    def draw(self, count: int, entropy: Entropy) -> Cells:
-        """Return `count` whole numbers of cells."""
+    def draw(self, count: int, entropy: Entropy, kernel: ModuleType | None = None) -> Cells:
+        """Return `count` whole numbers of cells.
+
+        With `kernel`, which is the module `staircase_kernel`, compiled code draws what it can.
+        """
         digits = self.digits
         words = entropy.words(count + (count * (1 + len(digits)) + 1) // 2)
         free, random = words[:count].view(np.int64), words[count:].view(np.uint32)
+        if kernel is not None:
+            cells = np.empty(count, np.int64)
+            if kernel.draw_noise(free, random, *self.tables, cells):
+                return cells
         cells = self.blocks.draw(random[:count], free, entropy)
         for i, digit in enumerate(digits, 1):
             cells += digit.draw(random[i * count : (i + 1) * count], entropy)
         cells ^= free >> 63  # ~cells = -1 - cells, for one half of the words
         return cells
+
+    @cached_property
+    def tables(self) -> tuple[Random, Cells, Cells]:
+        """The tables of the blocks and all digits in one: limits, cells, and masks of blocks."""
+        limits = [self.blocks.table.limits, *(digit.table.limits for digit in self.digits)]
+        cells = [self.blocks.by_place[0], *(digit.by_place for digit in self.digits)]
+        return np.array(limits), np.array(cells), self.blocks.by_place[1]
 
     def probability(self, cells: int) -> arb:
         """Return the probability of a number of cells, in the current precision."""
@@ -105,8 +120,8 @@ class Blocks:
     def draw(self, random: Random, free: Cells, entropy: Entropy) -> Cells:
         """Return the places in a period; the places in a block are made of free random bits."""
         place = self.table.places(random)
-        cells: Cells = self._by_place[0].take(place)
-        masks: Cells = self._by_place[1].take(place)
+        cells: Cells = self.by_place[0].take(place)
+        masks: Cells = self.by_place[1].take(place)
         if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
                 cells[i], masks[i] = self._outcomes[self.table.settle(entropy)]
@@ -134,7 +149,8 @@ class Blocks:
         ]
 
     @cached_property
-    def _by_place(self) -> NDArray[np.int64]:
+    def by_place(self) -> NDArray[np.int64]:
+        """The first cell and the mask at each place of the table."""
         outcomes = np.array([*self._outcomes, (_UNSETTLED, 0)], np.int64)
         return np.ascontiguousarray(outcomes[self.table.outcome].T)
 
@@ -157,7 +173,7 @@ class Digit:
 
     def draw(self, random: Random, entropy: Entropy) -> Cells:
         """Return the cells of the digit's periods."""
-        cells = self._by_place.take(self.table.places(random))
+        cells = self.by_place.take(self.table.places(random))
         if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
                 cells[i] = self._settled(int(random[i]), entropy)
@@ -194,7 +210,8 @@ class Digit:
         return powers if self.highest else powers[:-1]
 
     @cached_property
-    def _by_place(self) -> Cells:
+    def by_place(self) -> Cells:
+        """The cells at each place of the table."""
         cells = [self._cells(digit) for digit in range(_BASE)]
         if self.highest:
             ends = _BASE * self.stride >= self.most

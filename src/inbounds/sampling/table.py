@@ -10,6 +10,8 @@ Proof: docs/proofs/optimal.md, theorems 8 and 9.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,15 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.sampling.alias import AliasTable
-from inbounds.sampling.blocks import in_blocks
-from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.blocks import COMPILED, in_blocks
+from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Exact, clamp
-from inbounds.sampling.offset import doubles_hold
+from inbounds.sampling.offset import NUDGE, as_doubles, doubles_hold
 from inbounds.sampling.place import Places
 from inbounds.sampling.uniform import Uniform
 
-_MARGIN = 2.0**-50  # above the error of a quotient in doubles, and of a word cut to 53 bits
+_MARGIN = 2.0**-50  # above the error of a fraction in doubles, and of a word cut to 53 bits
+_LEAST_GAP, _MOST_GAP = 2.0**-800, 2.0**900  # between knots, for that error to be as small
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +71,14 @@ class TableSampler:
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
         bounds = np.array([self.lower]), np.array([self.upper])
-        as_doubles = doubles_hold(flat.dtype, *bounds)
-        _ = self._alias, self._places  # built once, before threads start
+        hold = doubles_hold(flat.dtype, *bounds)
+        kernel = _kernel() if flat.size >= COMPILED else None
+        _ = self._alias, self._places.buckets, self._knots  # built once, before threads start
 
         def fill(block: slice) -> None:
-            numbers = flat[block].astype(np.float64, copy=False) if as_doubles else flat[block]
-            rows = self._rows(numbers, entropy)
-            outputs[block] = self._alias.draw(rows, entropy.words(rows.size), entropy)
+            numbers = as_doubles(flat[block]) if hold else flat[block]
+            rows = self._rows(numbers, entropy, kernel)
+            outputs[block] = self._alias.draw(rows, entropy.words(rows.size), entropy, kernel)
 
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
@@ -88,41 +92,68 @@ class TableSampler:
         return Places(self.lower, self.upper, self.boundaries[1:-1])
 
     @cached_property
-    def _knots(self) -> tuple[Floats, Floats]:
-        """The knots, and the distances between them."""
+    def _knots(self) -> tuple[Floats, Floats] | None:
+        """The knots, and one over the distances between them; None if any of these is extreme."""
         knots = np.array(self.boundaries)
-        return knots, np.diff(knots)
+        gaps = [Fraction(high) - Fraction(low) for low, high in pairwise(self.boundaries)]
+        if not _LEAST_GAP < min(gaps) <= max(gaps) < _MOST_GAP:
+            return None
+        return knots, 1 / np.diff(knots)
 
-    def _rows(self, values: NDArray[Any], entropy: Entropy) -> NDArray[np.intp]:
+    def _rows(
+        self, values: NDArray[Any], entropy: Entropy, kernel: ModuleType | None
+    ) -> NDArray[np.intp]:
         """Return the row of each value, chosen at random between knots."""
-        if values.dtype == np.float64:
-            inside = self._places.clamped(values)
-            cells = self._places.of_doubles(inside)
-            return self._rounded(inside, cells, entropy) if self.rounds_between else cells
-        if values.dtype.kind in "iu" and not self.rounds_between:
-            return self._places.of_integers(values)
+        doubles = values.dtype == np.float64
+        if not self.rounds_between and (doubles or values.dtype.kind in "iu"):
+            return self._cells(values, kernel)
+        if doubles and self._knots is not None:
+            return self._rounded(values, entropy.words(values.size), entropy, kernel)
         numbers = values.tolist()
         cells = self._places.of_objects(numbers)
         if not self.rounds_between:
             return cells
         pairs = zip(numbers, cells.tolist(), strict=True)
         fractions = np.array([float(self._fraction(number, i)) for number, i in pairs])
-        return self._settled(values, cells, fractions, entropy)
+        return self._settled(values, cells, fractions, entropy.words(cells.size), entropy)
+
+    def _cells(self, values: NDArray[Any], kernel: ModuleType | None) -> NDArray[np.intp]:
+        """Return the cell of each double or integer."""
+        if values.dtype != np.float64:
+            return self._places.of_integers(values)
+        if kernel is None or self._places.buckets is None:
+            return self._places.of_doubles(self._places.clamped(values))
+        rows = np.empty(values.size, np.intp)
+        kernel.find_cells(values, self.lower, self.upper, (NUDGE, *self._places.buckets), rows)
+        return rows
 
     def _rounded(
-        self, inside: Floats, cells: NDArray[np.intp], entropy: Entropy
+        self, values: Floats, words: Words, entropy: Entropy, kernel: ModuleType | None
     ) -> NDArray[np.intp]:
-        """Return the knot to which each double in the box is rounded."""
-        knots, gaps = self._knots
+        """Return the knot to which each double is rounded; distances of knots are not extreme."""
+        assert self._knots is not None  # for type checkers
+        places, (knots, per_gap) = self._places, self._knots
+        if kernel is not None and places.buckets is not None:
+            rows, buckets = np.empty(values.size, np.intp), (NUDGE, *places.buckets)
+            ends = knots, per_gap, NUDGE, _MARGIN
+            if kernel.find_knots(words, values, self.lower, self.upper, buckets, ends, rows):
+                return rows
+        inside = places.clamped(values)
+        cells = places.of_doubles(inside)
         fractions = inside - knots.take(cells, mode="clip")
-        fractions /= gaps.take(cells, mode="clip")
-        return self._settled(inside, cells, fractions, entropy)
+        fractions += NUDGE
+        fractions *= per_gap.take(cells, mode="clip")
+        return self._settled(inside, cells, fractions, words, entropy)
 
     def _settled(
-        self, values: NDArray[Any], cells: NDArray[np.intp], fractions: Floats, entropy: Entropy
+        self,
+        values: NDArray[Any],
+        cells: NDArray[np.intp],
+        fractions: Floats,
+        words: Words,
+        entropy: Entropy,
     ) -> NDArray[np.intp]:
-        """Return the knot below or above each value, given the fractions within 2⁻⁵¹."""
-        words = entropy.words(cells.size)
+        """Return the knot below or above each value, given the fractions within 5 · 2⁻⁵³."""
         distance = (words >> np.uint64(11)).astype(np.float64)
         distance *= 2.0**-53
         distance -= fractions
@@ -140,6 +171,12 @@ class TableSampler:
         """Return how far between two knots a number lies, exactly."""
         low, high = (Fraction(knot) for knot in self.boundaries[i : i + 2])
         return (Fraction(clamp(number, self.lower, self.upper)) - low) / (high - low)
+
+
+def _kernel() -> ModuleType:
+    from inbounds.sampling import table_kernel  # noqa: PLC0415 - loads compiled code
+
+    return table_kernel
 
 
 def is_below(uniform: Uniform, fraction: Fraction) -> bool:

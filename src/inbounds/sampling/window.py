@@ -6,6 +6,7 @@ the value. However the start is computed, two values give every place a probabil
 two bounds, and `privacy_holds` compares these. Proof: docs/proofs/window.md.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.numerics import ball
-from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.blocks import COMPILED, in_blocks
 from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Grid, even_points
-from inbounds.sampling.offset import interval_offsets
+from inbounds.sampling.offset import NUDGE, interval_doubles
 
 _WORD = 1 << 64
 _FINE = 1 << 31  # intervals of a grid without a step
@@ -27,6 +28,8 @@ _LEAST = 1 << 10  # places in a window of such a grid, even if epsilon is huge
 _PRECISION = 256
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
+
+_Write = Callable[[Words, Floats, NDArray[Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,40 +114,79 @@ class WindowSampler:
         return 1 <= self.uniform <= _WORD and bool(inside <= _excess(epsilon) * outside)
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
-        """Return an output for each value."""
+        """Return an output for each value, by compiled code if there are many."""
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.grid.integral else np.float64)
-        grid = self.grid
-        ends = [np.array(end) for end in (grid.lower, grid.upper, float(grid.intervals))]
-        offsets = interval_offsets(flat.dtype, grid.lower, grid.upper)
+        read, *bounds = interval_doubles(flat.dtype, self.grid.lower, self.grid.upper)
+        write = (self._compiled if flat.size >= COMPILED else self._plain)(*bounds)
+        words_each = 2 if self.grid.step is None else 3
 
         def fill(block: slice) -> None:
-            indices = self.indices(offsets(flat[block]), entropy)
-            if self.grid.step is None:
-                outputs[block] = even_points(indices.astype(np.float64), *ends)
-            else:
-                outputs[block] = self.grid.points(indices)
+            doubles = read(flat[block])
+            write(entropy.words(words_each * doubles.size), doubles, outputs[block])
 
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
 
-    def indices(self, offsets: Floats, entropy: Entropy) -> NDArray[np.int64]:
-        """Return the place of an output for each distance of a value from the lower bound."""
-        size, stepped = offsets.size, self.grid.step is not None
-        words = entropy.words((3 if stepped else 2) * size).reshape(-1, size)
-        last = self.places - self.length
-        starts = offsets * (last / (float(self.grid.spacing) * self.grid.intervals))
-        if stepped:
-            starts += (words[2] >> np.uint64(11)) * 2.0**-53  # rounded up or down at random
-        else:
-            starts += 0.5
+    def indices(self, starts: Floats, words: Words) -> NDArray[np.int64]:
+        """Return the place of an output for each start of a window, however that was computed.
+
+        The first words choose between a window and all places, the next ones a place among these.
+        """
+        size, last = starts.size, self.places - self.length
         with np.errstate(invalid="ignore"):  # whatever the start is, it is moved to a possible one
             whole = np.minimum(starts.astype(np.uint64), np.uint64(last))
-        inside = words[0] > np.uint64(self.uniform - 1)
+        inside = words[:size] > np.uint64(self.uniform - 1)
         first = whole * inside
-        choices = np.uint64(self.places) - inside * np.uint64(self.places - self.length)
-        indices: NDArray[np.int64] = (first + _below(words[1], choices)).view(np.int64)
+        choices = np.uint64(self.places) - inside * np.uint64(last)
+        within = _below(words[size : 2 * size], choices)
+        indices: NDArray[np.int64] = (first + within).view(np.int64)
         return indices
+
+    @property
+    def _starts_per_unit(self) -> float:
+        return (self.places - self.length) / (float(self.grid.spacing) * self.grid.intervals)
+
+    def _plain(self, low: float, high: float) -> _Write:
+        """Return a function from words and doubles between two bounds to outputs."""
+        grid, factor = self.grid, self._starts_per_unit
+        ends = [np.array(end) for end in (grid.lower, grid.upper, float(grid.intervals))]
+
+        def write(words: Words, doubles: Floats, outputs: NDArray[Any]) -> None:
+            starts = np.minimum(np.maximum(doubles, low), high)
+            starts -= low
+            starts += NUDGE
+            starts *= factor
+            if grid.step is None:
+                starts += 0.5
+                indices = self.indices(starts, words)
+                outputs[:] = even_points(indices.astype(np.float64), *ends)
+            else:
+                starts += (words[2 * starts.size :] >> np.uint64(11)) * 2.0**-53
+                outputs[:] = grid.points(self.indices(starts, words))
+
+        return write
+
+    def _compiled(self, low: float, high: float) -> _Write:
+        """Return the same function, compiled."""
+        from inbounds.sampling import window_kernel  # noqa: PLC0415 - loads compiled code
+
+        grid, last = self.grid, self.places - self.length
+        scale = low, high, NUDGE, self._starts_per_unit
+        length, places = np.uint64(self.length), np.uint64(self.places)
+        sizes = np.uint64(self.uniform - 1), float(last), length, places
+        ends = grid.lower, grid.upper, float(grid.intervals)
+        points = grid.finder()
+
+        def write(words: Words, doubles: Floats, outputs: NDArray[Any]) -> None:
+            if grid.step is None:
+                window_kernel.write_numbers(words, doubles, scale, sizes, ends, outputs)
+                return
+            indices = np.empty(doubles.size, np.int64)
+            window_kernel.write_indices(words, doubles, scale, sizes, indices)
+            outputs[:] = points(indices)
+
+        return write
 
 
 def _below(words: Words, sizes: Words) -> Words:

@@ -22,9 +22,9 @@ def named(figure, start):
 
 
 def stems(figure):
-    """The (x, mass) of atoms on each axis of probabilities, by panel order."""
-    twins = [a for a in figure.axes if a.get_ylabel() == "probability of a bound itself"]
-    return [[tuple(np.ravel(line.get_xydata())) for line in a.get_lines()] for a in twins]
+    """The (x, mass) of what has a probability of its own, by panel order."""
+    twins = [a for a in figure.axes if a.get_ylabel().startswith("probability of a")]
+    return [[tuple(xy) for line in a.get_lines() for xy in line.get_xydata()] for a in twins]
 
 
 def test_the_bars_are_the_errors(wide):
@@ -65,22 +65,32 @@ def test_curves_differ_without_colour(wide):
 
 
 def test_atoms_are_drawn_with_their_mass_just_outside_the_box(wide):
-    for atoms, value in zip(stems(comparison_figure(wide)), (0.5, 0.0), strict=True):
+    for masses, value in zip(stems(comparison_figure(wide)), (0.5, 0.0), strict=True):
         expected = [
             mass
             for c in wide.contenders
             for mass in c.mechanism.mass_at_bounds(value)
             if c.name.startswith("Clamped")
         ]
-        assert sorted(mass for _, mass in atoms) == sorted(expected)
-        assert all(not 0 < x < 1 for x, _ in atoms)
+        assert sorted(mass for x, mass in masses if not 0 < x < 1) == sorted(expected)
+
+
+def test_a_finite_number_of_outputs_is_drawn_as_stems_at_these_outputs(wide):
+    optimal = wide["Optimal"].mechanism
+    for masses, value in zip(stems(comparison_figure(wide)), (0.5, 0.0), strict=True):
+        inside = [(x, mass) for x, mass in masses if 0 < x < 1]
+        assert sum(mass for _, mass in inside) == pytest.approx(1, abs=1e-3)
+        assert {x for x, _ in inside} <= set(optimal.outputs)
+        assert optimal.mean(value) == pytest.approx(sum(x * mass for x, mass in inside), abs=1e-3)
 
 
 def test_an_atom_out_of_sight_is_not_drawn():
-    figure = comparison_figure(ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0))
-    (atoms,) = stems(figure)  # in the middle, none is large enough to be seen
-    assert [round(mass, 3) for _, mass in atoms] == [0.5, 0.5]  # staircase and Laplace noise
+    figure = comparison_figure(ib.compare(ib.Box(0, 120), 12, epsilon=3.0))
+    *_, masses = stems(figure)
+    atoms = [(x, mass) for x, mass in masses if x < 0]
+    assert [round(mass, 3) for _, mass in atoms] == [0.5, 0.5, 0.5]  # of all three kinds of noise
     assert all(-6 < x < 0 for x, _ in atoms)
+    assert all(x < 60 for x, _ in masses)  # none at the upper bound
 
 
 def test_the_title_states_the_guarantee(wide):

@@ -72,3 +72,13 @@ def test_delta_must_be_a_probability(delta):
 def test_counts_must_not_be_empty():
     with pytest.raises(ArgumentError, match=r"^counts must not be empty"):
         composition_figure(GAUSSIAN, delta=1e-6, counts=[])
+
+
+def test_a_long_title_has_lines_that_fit_the_figure():
+    far = ib.Optimal(ib.Box(2**60, 2**60 + 2**30), 2**28, 1.0, "unbiased")
+    figure = profile_figure(far)
+    figure.draw_without_rendering()
+    title = figure.axes[0].title
+    assert title.get_text().count("\n") == 2
+    box, edge = title.get_window_extent(), figure.bbox
+    assert edge.x0 <= box.x0 < box.x1 <= edge.x1

@@ -57,6 +57,32 @@ def test_atoms_stand_on_an_axis_of_probabilities():
     assert len(release_figure(GAUSSIAN, [5.0]).axes) == 2  # truncated noise has none
 
 
+@pytest.mark.parametrize("objective", ["average", "worst", "unbiased"])
+def test_a_finite_number_of_outputs_has_stems_of_their_probabilities(objective):
+    m = ib.Optimal(ib.Box(0, 120), 40, 1.0, objective)
+    top, bottom = release_figure(m, [30.0, 90.0]).axes  # there is no axis of densities
+    assert top.get_ylabel() == "probability of an output"
+    assert legend(top) == ["value 30", "value 90"]
+    drawn = [line.get_xydata() for line in top.get_lines() if len(line.get_xdata())]
+    for points, value in zip(drawn, (30.0, 90.0), strict=True):
+        assert points[:, 1].sum() == pytest.approx(1, abs=0.05)  # the smallest are not drawn
+        below = m.cdf(np.nextafter(m.outputs, -np.inf), value)
+        masses = m.cdf(m.outputs, value) - below
+        seen = masses >= 0.01 * masses.max()
+        np.testing.assert_allclose(points[:, 1], masses[seen], atol=1e-12)
+        assert np.abs(points[:, 0] - m.outputs[seen]).max() < 1.0
+    low, high = bottom.get_xlim()
+    assert low < 30
+    assert high > 90
+
+
+def test_stems_of_a_box_with_a_step_are_not_said_to_be_rounded():
+    m = ib.Optimal(ib.Box(0, 10, step=1), 5, 1.0)
+    assert release_figure(m).get_suptitle() == (
+        "Outputs of Optimal on Box(0, 10, step=1), epsilon = 1, objective = average"
+    )
+
+
 def test_the_density_beside_an_atom_does_not_drop_to_zero():
     _, y = release_figure(CLAMPED, [5.0]).axes[0].get_lines()[0].get_data()
     assert y.min() > 0

@@ -12,7 +12,15 @@ from flint import fmpq
 
 from inbounds.numerics.ball import exact
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling import atoms, compiled, kernel, proposal
+from inbounds.sampling import (
+    atoms,
+    compiled,
+    kernel,
+    proposal,
+    staircase_kernel,
+    table_kernel,
+    window_kernel,
+)
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.sampler import Sampler
 
@@ -100,6 +108,10 @@ def test_the_digest_is_in_the_key_of_every_cached_loop() -> None:
         *kernel.compiled_loops(NORMAL, narrow=False, joint=False),
         atoms.bounds_loop(NORMAL, joint=False),
     ]
+    functions += [window_kernel.write_numbers, window_kernel.write_indices]
+    functions += [table_kernel.find_cells, table_kernel.find_knots, table_kernel.draw_outputs]
+    functions += [staircase_kernel.find_cells, staircase_kernel.draw_noise]
+    functions += [staircase_kernel.add_noise, staircase_kernel.write_numbers]
     for function in functions:
         cells = [cell.cell_contents for cell in function.py_func.__closure__]
         assert compiled.DIGEST in cells

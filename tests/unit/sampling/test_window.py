@@ -150,13 +150,13 @@ def test_a_step_that_is_too_fine_is_refused() -> None:
         WindowSampler.of(0.0, 1.0, 2.0**-40, epsilon=1.0)
 
 
-@pytest.mark.parametrize("offset", [math.nan, math.inf, -5.0, -math.inf, 1e300])
+@pytest.mark.parametrize("start", [math.nan, math.inf, -5.0, -math.inf, 1e300])
 @pytest.mark.parametrize("step", [None, 1.0])
 def test_any_start_however_computed_is_moved_to_a_possible_one(
-    offset: float, step: float | None
+    start: float, step: float | None
 ) -> None:
     window = WindowSampler.of(0.0, 10.0, step, epsilon=3.0)
-    indices = window.indices(np.full(1000, offset), SYSTEM)
+    indices = window.indices(np.full(1000, start), SYSTEM.words(2000))
     assert indices.min() >= 0
     assert indices.max() < window.places
 
