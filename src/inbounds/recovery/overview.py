@@ -32,9 +32,24 @@ def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
     facts += [
         ("standard deviation", f"{result.variance**0.5:.6g}"),
         ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
+        ("smoothing", _smoothing(result.smoothing)),
         ("bootstrap", f"{len(result.replicates)} resamples"),
     ]
     return Table.of_facts("Distribution of the true values", facts)
+
+
+def _smoothing(weights: dict[float, float]) -> str:
+    """Return the prices of curvature and how much each counts, the largest first.
+
+    Examples
+    --------
+    >>> _smoothing({1.0: 0.25, 10.0: 0.75, 0.0: 0.001}), _smoothing({1.0: 1.0})
+    ('10 (75 %), 1 (25 %) nats', '1 nats')
+    """
+    order = sorted((weight, price) for price, weight in weights.items() if weight >= 0.01)
+    if len(order) == 1:
+        return f"{order[0][1]:g} nats"
+    return ", ".join(f"{price:g} ({weight:.0%})".replace("%", " %") for weight, price in order[::-1]) + " nats"
 
 
 def _interval(
