@@ -53,6 +53,9 @@ class Deconvolution(Printed):
         Fractions that lie exactly on the lower and on the upper bound, parts of `weights`.
     smoothing
         The prices of curvature that were averaged, in nats, and the weight of each.
+    kinds
+        How many kinds of true values the outputs tell apart, if these are too few to show a shape,
+        or None: see `FewOutputsWarning`.
 
     See Also
     --------
@@ -86,6 +89,7 @@ class Deconvolution(Printed):
     _points: Floats | None = None
     _readings: Readings | None = None
     smoothing: dict[float, float] = field(default_factory=dict)
+    kinds: int | None = None
 
     @property
     def values(self) -> Floats:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, warn_caller
 from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
 from inbounds.recovery.deconvolution import Deconvolution
@@ -24,6 +24,7 @@ __all__ = ["Deconvolution", "deconvolve"]
 
 _FINEST = 1 << 12  # bins at most: memory grows with their square
 _MANY = 1 << 20
+_MANY_KINDS = 16  # of true values, which are enough to see a shape
 
 
 @called()
@@ -40,7 +41,7 @@ def deconvolve(
 ) -> Deconvolution:
     """Return the most plausible distribution of the true values behind private outputs.
 
-    If `smooth` is left out, the outputs decide how smooth the distribution is. Ten candidates, from
+    If `smooth` is left out, the outputs decide how smooth the distribution is. Nine candidates, from
     a free distribution to an even one, are fitted and averaged, and each counts by how well it
     explains the outputs, less what its freedom alone would explain. A number asks for one candidate
     instead. It is the price, in nats of log-likelihood, of the curvature of a bell whose standard
@@ -71,7 +72,7 @@ def deconvolve(
     bootstrap
         The number of resamples of the outputs, for `interval` and `standard_error`. Each chooses
         again among the candidates that have a weight of 1 % or more, which takes a few seconds for
-        200 resamples; with a number for `smooth` it takes a third of that.
+        200 resamples; with a number for `smooth` it takes a quarter of that.
     rng
         The bootstrap's source of randomness. Privacy does not depend on it.
     progress
@@ -88,6 +89,12 @@ def deconvolve(
     ArgumentTypeError
         If an argument has the wrong type.
 
+    Warns
+    -----
+    FewOutputsWarning
+        If the mechanism has so few possible outputs that they tell apart fewer than 16 kinds of
+        true values, and fewer than there are cells, as ``Optimal(..., objective="average")`` has.
+
     See Also
     --------
     privatize : Makes private columns.
@@ -97,9 +104,14 @@ def deconvolve(
     The weights w maximise Σ_j n_j ln(Σ_i w_i P_ij) − smooth·½∫(g″)² in bells − the price of values
     on a bound, where n_j outputs lie in cell j, P_ij is the probability of cell j for a value in
     cell i, and g is the density of w. A candidate whose weights have the log-likelihood L and k
-    effective parameters has a weight proportional to exp(L − 1.25 k − ½|log₁₀ smooth|) in the
-    average; see docs/proofs/deconvolution.md, item 11. How much closer to the truth this is than
-    ``smooth=1`` was measured, and is said there.
+    effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
+    (Akaike's criterion, in favour of ``smooth=1``); see docs/proofs/deconvolution.md, item 11.
+
+    Measured over eight columns (uniform, beta, two humps, 0 or 1, exponential, four values, ages,
+    half zeros) and four mechanisms, the average is closer to the truth than ``smooth=1`` by a fifth
+    at 10⁴ people, in Wasserstein distance. If the noise hides the shape, as that of `ClampedLaplace`
+    does for 10³ people at epsilon 1, it is smoother, which is up to 25 % further for columns with
+    sharp features.
 
     Guarantees
     ----------
@@ -124,6 +136,7 @@ def deconvolve(
         cells.add(seen, block, times)
         reader.add(block, times)
     model = Model.of(cells, mechanism)
+    kinds = _kinds(mechanism, model)
     best = model.recover(seen, model.candidates(price))
     draws = _resamples(seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)
     refits = [
@@ -144,7 +157,25 @@ def deconvolve(
         cells.points,
         reader.read(),
         best.smoothing,
+        kinds,
     )
+
+
+def _kinds(mechanism: Mechanism, model: Model) -> int | None:
+    """Return how many kinds of values the outputs tell apart, if that is few, and warn of it."""
+    if not np.size(getattr(mechanism, "outputs", ())):  # outputs may be any number
+        return None
+    kinds = model.kinds
+    if kinds >= min(_MANY_KINDS, len(model.response) - 2):
+        return None
+    text = (
+        f"the outputs of {mechanism!r} tell apart only {kinds} kinds of values, so that the shape "
+        "of the recovered distribution is mostly a guess, and its bootstrap is too narrow. The "
+        "interval of the mean allows for this.\n"
+        'Hint: for outputs to be read back, use Window or Optimal(..., objective="unbiased").'
+    )
+    warn_caller(FewOutputsWarning(text))
+    return kinds
 
 
 def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Floats:

@@ -19,10 +19,10 @@ from inbounds.recovery.cells import Cells
 from inbounds.recovery.response import Fit, bending, fit, freedom
 
 _ATOM = 1.0  # nats that all values on a bound cost
-_FREEDOM = 1.25  # nats that a free parameter has to explain; 1 is Akaike's criterion
-_PER_DECADE = 0.5  # nats against every factor of ten between a price and 1
-_FREE = -1.0  # nats in favour of no price at all
+_PER_DECADE = 1.0  # nats against every factor of ten between a price and 1
+_FREE, _EVEN = -2.0, -1.0  # nats in favour of no price at all, and of an even density
 _FEWEST = 16  # cells of true values that are worth smoothing
+_ALIKE = 1e-6  # a difference of probabilities that no table shows
 _NEGLIGIBLE = 0.01  # weight of a candidate that the bootstrap leaves out
 
 
@@ -41,9 +41,9 @@ class Candidate:
 
 CANDIDATES = (
     Candidate(0.0, 0.0, _FREE),
-    *(Candidate(10.0**d, _ATOM, -_PER_DECADE * abs(d)) for d in range(-2, 5)),
-    Candidate(math.inf, _ATOM),
-    Candidate(math.inf, math.inf),
+    *(Candidate(10.0**d, _ATOM, -_PER_DECADE * abs(d)) for d in range(-2, 4)),
+    Candidate(math.inf, _ATOM, _EVEN),
+    Candidate(math.inf, math.inf, _EVEN),
 )
 
 
@@ -98,6 +98,11 @@ class Model:
         widths = np.diff(cells.edges) if cells.points is None else np.ones(len(cells.points))
         return cls(response, np.pad(bending(widths), 1), cells.points is not None)
 
+    @property
+    def kinds(self) -> int:
+        """How many kinds of true values the outputs tell apart: the rank of the response."""
+        return int(np.linalg.matrix_rank(self.response, tol=_ALIKE))
+
     def candidates(self, smooth: float | None) -> tuple[Candidate, ...]:
         """Return the price asked for, or all candidates if the outputs are to choose."""
         if smooth is None and len(self.response) - 2 >= _FEWEST:
@@ -138,7 +143,7 @@ class Model:
         return Fit(np.concatenate([[low], np.full(size, inner / size), [high]]), best.gap)
 
     def _score(self, counts: Floats, best: Fit, candidate: Candidate) -> float:
-        """Return the log-likelihood, less the price of freedom."""
+        """Return Akaike's criterion, the log-likelihood less the freedom, and the favour."""
         seen = counts > 0
         with np.errstate(divide="ignore"):  # a candidate may exclude what was seen
             likelihood = float(counts[seen] @ np.log(best.weights @ self.response[:, seen]))
@@ -147,7 +152,7 @@ class Model:
         else:
             weights = np.array([best.weights[0], best.weights[1:-1].sum(), best.weights[-1]])
             free = freedom(self._even, counts, np.zeros((3, 3)), weights)
-        return likelihood - _FREEDOM * free + candidate.favour
+        return likelihood - free + candidate.favour
 
     @property
     def _even(self) -> Floats:
