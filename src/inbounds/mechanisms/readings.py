@@ -50,8 +50,9 @@ class Readable(Distribution):
         """Return the posterior mean of the value given its output, under a uniform prior.
 
         Of all readings of a single output it has the lowest mean squared error, averaged over
-        values anywhere in the box, or over its steps if it has a step. Do not average it over people: it is biased towards the middle.
-        For the mean of many values, use `deconvolve`, or `unbiased` where there is one.
+        values anywhere in the box, or over its steps if it has a step. Do not average it over
+        people: it is biased towards the middle. For the mean of many values, use `deconvolve`, or
+        `unbiased` where there is one.
 
         Parameters
         ----------
@@ -157,7 +158,8 @@ class Readable(Distribution):
         lower, upper = float(self.domain.lower), float(self.domain.upper)
         low, high = self.unbiased(np.array([lower, upper]))
         slope = (high - low) / (upper - lower)  # of a reading that is a straight line
-        return slope * math.sqrt(np.min(self.variance(np.linspace(lower, upper, _VALUES))))
+        least = float(np.min(self.variance(np.linspace(lower, upper, _VALUES))))
+        return float(slope) * math.sqrt(least)
 
     def _read(
         self, output: Any, read: Callable[[Floats], Floats], check: Callable[..., Floats]

@@ -7,6 +7,7 @@ docs/proofs/deconvolution.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 import numpy as np
 
 from inbounds import _check
@@ -41,8 +42,8 @@ def deconvolve(
 ) -> Deconvolution:
     """Return the most plausible distribution of the true values behind private outputs.
 
-    If `smooth` is left out, the outputs decide how smooth the distribution is. Nine candidates, from
-    a free distribution to an even one, are fitted and averaged, and each counts by how well it
+    If `smooth` is left out, the outputs decide how smooth the distribution is. Nine candidates,
+    from a free distribution to an even one, are fitted and averaged, and each counts by how well it
     explains the outputs, less what its freedom alone would explain. A number asks for one candidate
     instead. It is the price, in nats of log-likelihood, of the curvature of a bell whose standard
     deviation is a tenth of the box; this does not grow with the number of outputs, so that many
@@ -109,9 +110,9 @@ def deconvolve(
 
     Measured over eight columns (uniform, beta, two humps, 0 or 1, exponential, four values, ages,
     half zeros) and four mechanisms, the average is closer to the truth than ``smooth=1`` by a fifth
-    at 10⁴ people, in Wasserstein distance. If the noise hides the shape, as that of `ClampedLaplace`
-    does for 10³ people at epsilon 1, it is smoother, which is up to 25 % further for columns with
-    sharp features.
+    at 10⁴ people, in Wasserstein distance. If the noise hides the shape, as `ClampedLaplace` does
+    for 10³ people at epsilon 1, it is smoother, and up to 25 % further off for columns with sharp
+    features.
 
     Guarantees
     ----------

@@ -52,7 +52,9 @@ def _smoothing(weights: dict[float, float]) -> str:
     ('10 nats (75 %), 1 nats (25 %)', '1 nats (100 %)')
     """
     order = sorted((-weight, price) for price, weight in weights.items() if weight >= _SHOWN)
-    shown = (("even" if math.isinf(price) else f"{price:g} nats", -weight) for weight, price in order)
+    shown = (
+        ("even" if math.isinf(price) else f"{price:g} nats", -weight) for weight, price in order
+    )
     return ", ".join(f"{name} ({100 * weight:.0f} %)" for name, weight in shown)
 
 
