@@ -64,9 +64,11 @@ class Deconvolution(Printed):
     Notes
     -----
     For one price of curvature, `weights` w are the maximum of
-    F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in cell j, Pᵢⱼ is the probability that a value of cell i has its output there, Q is the price of
-    curvature and r that of values on a bound. `gap` bounds how far F is below its maximum
-    (docs/proofs/deconvolution.md, item 3).
+    F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in cell j, Pᵢⱼ is the
+    probability that a value of cell i has its output there, Q is the price of curvature and r that
+    of values on a bound. `gap` bounds how far F is below its maximum
+    (docs/proofs/deconvolution.md, item 3). If there are several prices, `weights` are the average
+    of their maxima (item 11).
 
     Examples
     --------
