@@ -153,7 +153,7 @@ class Readable(Distribution):
         >>> import inbounds as ib
         >>> m = ib.Window(ib.Box(0, 1), 1, epsilon=1.0)
         >>> round(m.least_reading_deviation, 3)  # at the middle
-        0.96
+        0.959
         """
         lower, upper = float(self.domain.lower), float(self.domain.upper)
         low, high = self.unbiased(np.array([lower, upper]))

@@ -68,7 +68,7 @@ def truncated_posterior(noise: SymmetricNoise, last: int, step: float, width: fl
     --------
     >>> from inbounds.numerics.laplace import LAPLACE
     >>> truncated_posterior(LAPLACE, 2, 1.0, 2.0).round(6).tolist()
-    [0.609131, 1.0, 1.390869]
+    [0.525709, 1.0, 1.474291]
     """
     index = np.arange(last + 1.0)
     left, right = index * step, np.maximum(width - index * step, 0.0)

@@ -108,11 +108,9 @@ def deconvolve(
     effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
     (Akaike's criterion, in favour of ``smooth=1``); see docs/proofs/deconvolution.md, item 11.
 
-    Measured over eight columns (uniform, beta, two humps, 0 or 1, exponential, four values, ages,
-    half zeros) and four mechanisms, the average is closer to the truth than ``smooth=1`` by a fifth
-    at 10⁴ people, in Wasserstein distance. If the noise hides the shape, as `ClampedLaplace` does
-    for 10³ people at epsilon 1, it is smoother, and up to 25 % further off for columns with sharp
-    features.
+    Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is 0.92
+    times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³ people it
+    is the same on average, and up to 1.4 times where much noise hides a sharp edge.
 
     Guarantees
     ----------
