@@ -108,9 +108,9 @@ def deconvolve(
     effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
     (Akaike's criterion, in favour of ``smooth=1``); see docs/proofs/deconvolution.md, item 11.
 
-    Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is 0.92
-    times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³ people it
-    is the same on average, and up to 1.4 times where much noise hides a sharp edge.
+    Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is
+    0.92 times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³
+    people it is the same on average, and up to 1.4 times where much noise hides a sharp edge.
 
     Guarantees
     ----------

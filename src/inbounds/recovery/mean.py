@@ -50,8 +50,8 @@ class Readings:
     bounds
         The box, which a mean cannot leave.
     least
-        Smallest standard deviation that a reading can have, because of the noise alone. A few
-        outputs may be alike by chance, and then their own spread is smaller.
+        Smallest standard deviation that a reading can have because of the noise alone, if it is
+        known. A few outputs may be alike by chance, and then their own spread is smaller.
     """
 
     moments: Floats
@@ -243,8 +243,7 @@ class Reader:
         bounds = self._lower, self._upper
         spread = math.hypot(equation.deviation(chosen), (bounds[1] - bounds[0]) / 2)
         bias = equation.bias(chosen) + rounding
-        least = equation.least_deviation(chosen)
-        return Readings(self._moments, self._middles, chosen, bias, spread, bounds, least)
+        return Readings(self._moments, self._middles, chosen, bias, spread, bounds)
 
     @property
     def _middles(self) -> Floats:

@@ -103,10 +103,6 @@ class MomentEquation:
         """Return the largest standard deviation of a reading at any of the values."""
         return math.sqrt(float(self._variances(corrections).max()))
 
-    def least_deviation(self, corrections: Floats) -> float:
-        """Return the smallest standard deviation of a reading at any of the values."""
-        return math.sqrt(float(self._variances(corrections).min()))
-
     def rmse(self, corrections: Floats, people: int) -> float:
         """Return the error of a mean over people who all have the same one of the values."""
         squares = self._biases(corrections) ** 2 + self._variances(corrections) / people
