@@ -12,7 +12,8 @@
 
     UserWarning
     ├── WeakGuaranteeWarning                        a guarantee protects hardly anybody
-    └── RowOrderWarning                             the order of rows reveals private values
+    ├── RowOrderWarning                             the order of rows reveals private values
+    └── FewOutputsWarning                           outputs hardly tell the values apart
 
 Messages name the argument and say what it must be. They never hold a private value. Errors about
 arguments also have the parts of the message as attributes (`_RefusalError`). A `Hint` is the part
@@ -206,6 +207,14 @@ class RowOrderWarning(UserWarning):
 
     This warns if a frame or a file declares itself sorted. The data are not examined, because
     whether they are sorted is private. ``shuffle=True`` avoids the problem.
+    """
+
+
+class FewOutputsWarning(UserWarning):
+    """A distribution was recovered from outputs that hardly tell the true values apart.
+
+    A mechanism with few possible outputs can have the lowest error for one value, and yet say
+    nothing about the shape of a column. `Window` and ``Optimal(..., objective="unbiased")`` do.
     """
 
 

@@ -280,6 +280,7 @@ def packages() -> None:
     assert issubclass(ib.MissingPackageError, ModuleNotFoundError)
     assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
     assert issubclass(ib.RowOrderWarning, UserWarning)
+    assert issubclass(ib.FewOutputsWarning, UserWarning)
 
 
 def command(*words: str) -> None:

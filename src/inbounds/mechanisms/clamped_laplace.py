@@ -190,6 +190,12 @@ class ClampedLaplace(NoiseMechanism):
         return np.where(outputs >= last, upper + self.scale, below)
 
     @property
+    def least_reading_deviation(self) -> float:
+        """The standard deviation of `unbiased` at a bound (docs/proofs/readings.md, item 1)."""
+        scale, width = float(self.scales[0]), float(self.domain.widths[0])
+        return scale * math.sqrt(2 - (1 + math.exp(-width / scale)) / 2)
+
+    @property
     def reading_bias(self) -> float:
         """How far the expectation of `unbiased` may be from the value (docs/proofs/readings.md)."""
         most = 0.0

@@ -19,7 +19,9 @@ from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.argument import check_interval, check_pure, checked_calibration
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.readings import read_on_steps
 from inbounds.numerics.staircase import Staircase
+from inbounds.numerics.steps import MOST_STEPS, clamped_posterior
 from inbounds.sampling.lattice import NARROWEST, Lattice
 from inbounds.sampling.staircase import StaircaseSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -253,6 +255,14 @@ class ClampedStaircase(Mechanism):
         return inside + self._lattice.length * self._noise.quantile(q)
 
     def _denoise(self, outputs: Floats) -> Floats:
+        grid = self.sampler().grid(0)
+        if grid.step is None or grid.intervals > MOST_STEPS:
+            return self._denoise_evenly(outputs)
+        apart = float(grid.spacing) / self._lattice.length
+        return read_on_steps(outputs, grid, clamped_posterior(self._noise, grid.intervals, apart))
+
+    def _denoise_evenly(self, outputs: Floats) -> Floats:
+        """Return the posterior means under a prior on all numbers of the box."""
         (left, right), noise, length = self._sides(outputs), self._noise, self._lattice.length
         mass = 1 - noise.tail(left) - noise.tail(right)
         below, above = (noise.half_mean(side) - side * noise.tail(side) for side in (left, right))

@@ -12,7 +12,9 @@ from inbounds.domain import Box
 from inbounds.mechanisms.argument import check_box, check_scale
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.readings import read_on_steps
 from inbounds.numerics.noise import Clamped, Noise
+from inbounds.numerics.steps import MOST_STEPS, clamped_posterior, truncated_posterior
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
@@ -119,6 +121,22 @@ class NoiseMechanism(Mechanism):
         return confidence_interval(self, outputs, level)
 
     def _denoise(self, outputs: Floats) -> Floats:
+        readings = np.array(self._denoise_evenly(outputs))
+        sampler, widths = self.sampler(), self.domain.widths / self.scales
+        for j, step in enumerate(self.domain.steps):
+            place = ... if self.domain.is_interval else (..., j)
+            if step is None or (grid := sampler.grid(j)).intervals > MOST_STEPS:
+                continue
+            apart = float(grid.spacing) / float(self.scales[j])
+            if self._clamped:
+                means = clamped_posterior(self.noise, grid.intervals, apart)
+            else:
+                means = truncated_posterior(self.noise, grid.intervals, apart, float(widths[j]))
+            readings[place] = read_on_steps(outputs[place], grid, means)
+        return readings
+
+    def _denoise_evenly(self, outputs: Floats) -> Floats:
+        """Return the posterior means under a prior on all numbers of the box."""
         left, right, scale = self._sides(outputs)
         width, lower = left + right, np.asarray(self.domain.lower)
         if not self._clamped:

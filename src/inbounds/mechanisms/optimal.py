@@ -329,7 +329,13 @@ class Optimal(Mechanism):
         return bias + _ROUNDING * float(self.domain.widths[0]) / slope
 
     def _denoise(self, outputs: Floats) -> Floats:
-        return self._finite.posterior_means(*_bounds(self.domain))[self._finite.column_of(outputs)]
+        grid, bounds = _grid(self.domain), _bounds(self.domain)
+        if grid is None:
+            means = self._finite.posterior_means(*bounds)
+        else:
+            steps = np.asarray(grid.points(np.arange(grid.intervals + 1)), np.float64)
+            means = self._finite.posterior_means_on(steps)
+        return means[self._finite.column_of(outputs)]
 
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._reading is None:

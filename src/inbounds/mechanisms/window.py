@@ -24,7 +24,7 @@ from inbounds.mechanisms.argument import (
     checked_calibration,
 )
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.numerics.window import WindowShape, posterior_start
+from inbounds.numerics.window import WindowShape, posterior_place, posterior_start
 from inbounds.sampling.lattice import NARROWEST
 from inbounds.sampling.window import WindowSampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
@@ -308,6 +308,9 @@ class Window(Mechanism):
 
     def _denoise(self, outputs: Floats) -> Floats:
         index, window = np.rint(self._index(outputs)), self._sampler
+        if self._half:
+            mean = posterior_place(index, window.places, window.length, window.fraction)
+            return self._number(mean)
         mean = posterior_start(index, window.places, window.length, window.fraction)
         return self._number(mean / (window.places - window.length) * self._last)
 

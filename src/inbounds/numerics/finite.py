@@ -86,6 +86,21 @@ class FiniteOutputs:
         moment = left * mass + width**2 * (at_left / 6 + at_right / 3)
         return np.asarray(lower + moment.sum(axis=0) / mass.sum(axis=0))
 
+    def posterior_means_on(self, values: Floats) -> Floats:
+        """Return the mean of a value that is equally likely to be any of `values`.
+
+        Examples
+        --------
+        >>> coin = FiniteOutputs(np.array([0.0, 1.0]), True, np.array([0.0, 1.0]), np.eye(2))
+        >>> coin.posterior_means_on(np.array([0.0, 0.5, 1.0])).round(6).tolist()
+        [0.166667, 0.833333]
+        """
+        row, upward = self._rows(values)
+        low, high = self.chances[row], self.chances[row + self.rounds_between]
+        likelihood = low + upward[:, None] * (high - low)
+        first = values[0]
+        return np.asarray(first + (values - first) @ likelihood / likelihood.sum(axis=0))
+
     def plausible(self, level: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return, for each output, the first and the last piece of the box it is likely for.
 

@@ -90,6 +90,8 @@ class Staircase:
         level = np.ceil(np.maximum(np.abs(z) - self.gamma, 0.0))
         return np.asarray(self.height * np.exp(-self.epsilon * level))
 
+    plain_density = density
+
     def tail(self, t: Floats) -> Floats:
         """Return P(Z > t) for t >= 0, as a sum of positive terms."""
         whole, part = _split(t)

@@ -98,3 +98,34 @@ def posterior_start(index: Floats, places: int, length: int, rare: float) -> Flo
     odds = (1 - rare) / rare * places / length
     mass = last + odds * (right - left)
     return np.asarray((last**2 / 2 + odds * (right_square - left_square) / 2) / mass)
+
+
+def posterior_place(index: Floats, places: int, length: int, rare: float) -> Floats:
+    """Return the mean place of a value that is equally likely on every place, given an output's.
+
+    A value at place i has the start s = i·(places - length)/(places - 1), and its window holds the
+    output if s + u is in [low, high + 1) for a uniform u in [0, 1].
+
+    Examples
+    --------
+    >>> float(posterior_place(np.array(1.0), 2, 1, 0.5))  # randomised response
+    0.75
+    """
+    low, high = np.maximum(index - length + 1, 0.0), np.minimum(index, float(places - length))
+    reached, moment = _reached(low, places, length)
+    passed, passed_moment = _reached(high + 1, places, length)
+    odds = (1 - rare) / rare * places / length
+    mass = places + odds * (reached - passed)
+    return np.asarray((places * (places - 1) / 2 + odds * (moment - passed_moment)) / mass)
+
+
+def _reached(start: Floats, places: int, length: int) -> tuple[Floats, Floats]:
+    """Return the sums over all places i of P(s + u >= start), and of i times it."""
+    slope = (places - length) / (places - 1)
+    first = np.clip(np.floor((start - 1) / slope) + 1, 0, places)
+    sure = np.clip(np.ceil(start / slope), first, places)
+    count, rest = sure - first, places - sure
+    middle = (first + sure - 1) / 2  # of the places from the first to the last one before sure
+    chance = slope * middle - start + 1
+    moment = middle * chance + slope * (count**2 - 1) / 12
+    return count * chance + rest, count * moment + rest * (sure + places - 1) / 2

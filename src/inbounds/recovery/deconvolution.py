@@ -45,11 +45,17 @@ class Deconvolution(Printed):
     count
         The number of outputs.
     gap
-        The most, in nats, by which the objective of another distribution could be higher.
+        The most, in nats, by which the objective of another distribution could be higher, for any
+        of the distributions that were averaged.
     replicates
         The bootstrap: weights recovered from resampled outputs, one row per resample.
     atoms
         Fractions that lie exactly on the lower and on the upper bound, parts of `weights`.
+    smoothing
+        The prices of curvature that were averaged, in nats, and the weight of each.
+    kinds
+        How many kinds of true values the outputs tell apart, if these are too few to show a shape,
+        or None: see `FewOutputsWarning`.
 
     See Also
     --------
@@ -57,10 +63,12 @@ class Deconvolution(Printed):
 
     Notes
     -----
-    `weights` w are the maximum of F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in
-    cell j, Pᵢⱼ is the probability that a value of cell i has its output there, Q is the price of
-    curvature and r that of values on a bound. `gap` bounds how far F is below its maximum
-    (docs/proofs/deconvolution.md, item 3).
+    For one price of curvature, `weights` w are the maximum of
+    F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in cell j, Pᵢⱼ is the
+    probability that a value of cell i has its output there, Q is the price of curvature and r that
+    of values on a bound. `gap` bounds how far F is below its maximum
+    (docs/proofs/deconvolution.md, item 3). If there are several prices, `weights` are the average
+    of their maxima (item 11).
 
     Examples
     --------
@@ -82,6 +90,8 @@ class Deconvolution(Printed):
     _replicate_atoms: Floats | None = None
     _points: Floats | None = None
     _readings: Readings | None = None
+    smoothing: dict[float, float] = field(default_factory=dict)
+    kinds: int | None = None
 
     @property
     def values(self) -> Floats:

@@ -7,26 +7,25 @@ docs/proofs/deconvolution.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, warn_caller
 from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
 from inbounds.recovery.deconvolution import Deconvolution
 from inbounds.recovery.mean import reader_of
-from inbounds.recovery.response import bending, fit
+from inbounds.recovery.smoothing import Model
 
 __all__ = ["Deconvolution", "deconvolve"]
 
 _FINEST = 1 << 12  # bins at most: memory grows with their square
 _MANY = 1 << 20
-_ATOM = 1.0  # nats that all values on a bound cost
+_MANY_KINDS = 16  # of true values, which are enough to see a shape
 
 
 @called()
@@ -36,25 +35,26 @@ def deconvolve(
     *,
     counts: Numbers | None = None,
     bins: int = 64,
-    smooth: float = 1.0,
+    smooth: float | None = None,
     bootstrap: int = 200,
     rng: np.random.Generator | None = None,
     progress: bool = False,
 ) -> Deconvolution:
     """Return the most plausible distribution of the true values behind private outputs.
 
-    Unpenalised maximum likelihood (``smooth=0``) gives a few sharp spikes if the noise is high.
-    The default charges 1 nat of log-likelihood for the curvature of a bell whose standard deviation
-    is a tenth of the box. This price does not grow with the number of outputs, so that many outputs
-    outweigh it. It was chosen by measurement: over 162 columns (ages, bell, exponential, uniform,
-    two humps, spikes; 10³ to 10⁶ rows; epsilon 1 to 10 for the whole range; three mechanisms) the
-    Wasserstein distance to the truth was 8.4 for the outputs themselves, 4.7 at ``smooth=0``, 2.1
-    at 1 and 2.3 at 100, in years of 120. For columns of a few exact values, 0 is best.
+    If `smooth` is left out, the outputs decide how smooth the distribution is. Nine candidates,
+    from a free distribution to an even one, are fitted and averaged, and each counts by how well it
+    explains the outputs, less what its freedom alone would explain. A number asks for one candidate
+    instead. It is the price, in nats of log-likelihood, of the curvature of a bell whose standard
+    deviation is a tenth of the box; this does not grow with the number of outputs, so that many
+    outputs outweigh it. ``smooth=0`` gives a few sharp spikes if the noise is high, but is best for
+    columns of a few exact values.
 
     Values that lie exactly on a bound, as zeros often do, are not part of that curve: any fraction
-    may lie on each bound, at a price of `smooth` nats for all values. On a box with at most `bins`
-    steps, every step is a point. On a box with `step`, true values are taken to be on the steps.
-    The mean does not come from the distribution: see `Deconvolution.mean`.
+    may lie on each bound, at a price of 1 nat (of `smooth` nats, if that is given) for all values.
+    On a box with at most `bins` steps, every step is a point. On a box with `step`, true values are
+    taken to be on the steps. The mean does not come from the distribution: see
+    `Deconvolution.mean`.
 
     Parameters
     ----------
@@ -68,9 +68,12 @@ def deconvolve(
     bins
         The largest number of cells of true values. On a box with `step`, a cell holds whole steps.
     smooth
-        The price of curvature, in nats.
+        The price of curvature, in nats. By default the outputs choose it, unless there are fewer
+        than 16 cells; then it is 1.
     bootstrap
-        The number of resamples of the outputs, for `interval` and `standard_error`.
+        The number of resamples of the outputs, for `interval` and `standard_error`. Each chooses
+        again among the candidates that have a weight of 1 % or more, which takes a few seconds for
+        200 resamples; with a number for `smooth` it takes a quarter of that.
     rng
         The bootstrap's source of randomness. Privacy does not depend on it.
     progress
@@ -87,20 +90,33 @@ def deconvolve(
     ArgumentTypeError
         If an argument has the wrong type.
 
+    Warns
+    -----
+    FewOutputsWarning
+        If the mechanism has so few possible outputs that they tell apart fewer than 16 kinds of
+        true values, and fewer than there are cells, as ``Optimal(..., objective="average")`` has.
+
     See Also
     --------
     privatize : Makes private columns.
 
     Notes
     -----
-    The weights w maximise Σ_j n_j ln(Σ_i w_i P_ij) − smooth·(½∫(g″)² in bells + the atoms), where
-    n_j outputs lie in cell j, P_ij is the probability of cell j for a value in cell i, and g is the
-    density of w; see docs/proofs/deconvolution.md.
+    The weights w maximise Σ_j n_j ln(Σ_i w_i P_ij) − smooth·½∫(g″)² in bells − the price of values
+    on a bound, where n_j outputs lie in cell j, P_ij is the probability of cell j for a value in
+    cell i, and g is the density of w. A candidate whose weights have the log-likelihood L and k
+    effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
+    (Akaike's criterion, in favour of ``smooth=1``); see docs/proofs/deconvolution.md, item 11.
+
+    Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is
+    0.92 times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³
+    people it is the same on average, and up to 1.4 times where much noise hides a sharp edge.
 
     Guarantees
     ----------
-    This is post-processing of `outputs` and public parameters, so it costs no privacy. No
-    distribution on the cells has a penalised log-likelihood more than `gap` nats higher.
+    This is post-processing of `outputs` and public parameters, so it costs no privacy. For none of
+    the candidates has any distribution on the cells a penalised log-likelihood that is more than
+    `gap` nats higher.
 
     Examples
     --------
@@ -113,15 +129,19 @@ def deconvolve(
     (True, True)
     """
     cells = Cells.of(mechanism, _check.whole(2, _FINEST, bins=bins))
-    smooth = _check.not_negative(smooth=smooth)
+    price = None if smooth is None else _check.not_negative(smooth=smooth)
     seen, reader = np.zeros(len(cells.cuts) + 1), reader_of(mechanism)
     for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
         cells.add(seen, block, times)
         reader.add(block, times)
-    model = _Model.of(cells, mechanism, smooth)
-    best = model.fit(seen)
+    model = Model.of(cells, mechanism)
+    kinds = _kinds(mechanism, model)
+    best = model.recover(seen, model.candidates(price))
     draws = _resamples(seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)
-    refits = [model.fit(draw) for draw in tracked(list(draws), "bootstrap", progress=progress)]
+    refits = [
+        model.recover(draw, best.kept)
+        for draw in tracked(list(draws), "bootstrap", progress=progress)
+    ]
     size = len(cells.edges) - 1
     return Deconvolution(
         mechanism,
@@ -135,44 +155,26 @@ def deconvolve(
         np.array([refit.atoms for refit in refits]).reshape(-1, 2),
         cells.points,
         reader.read(),
+        best.smoothing,
+        kinds,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    weights: Floats
-    atoms: Floats
-    gap: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """The objective: the first and the last row are for the bounds, the others for cells."""
-
-    response: Floats
-    penalty: Floats
-    price: Floats
-    by_step: bool
-
-    @classmethod
-    def of(cls, cells: Cells, mechanism: Mechanism, smooth: float) -> _Model:
-        ends = cells.edges if cells.points is None else cells.points
-        at_bounds = cells.probabilities(mechanism, ends[[0, -1]])
-        response = np.vstack([at_bounds[:1], cells.response(mechanism), at_bounds[1:]])
-        widths = np.diff(cells.edges) if cells.points is None else np.ones(len(cells.points))
-        penalty = np.pad(smooth * bending(widths), 1)
-        price = np.zeros(len(response))
-        price[[0, -1]] = smooth * _ATOM
-        return cls(response, penalty, price, cells.points is not None)
-
-    def fit(self, counts: Floats) -> _Fitted:
-        best = fit(self.response, counts, self.penalty, self.price)
-        atoms, weights = best.weights[[0, -1]], best.weights[1:-1].copy()
-        weights[0] += atoms[0]
-        weights[-1] += atoms[1]
-        if self.by_step:
-            atoms = weights[[0, -1]]
-        return _Fitted(weights, atoms, best.gap)
+def _kinds(mechanism: Mechanism, model: Model) -> int | None:
+    """Return how many kinds of values the outputs tell apart, if that is few, and warn of it."""
+    if not np.size(getattr(mechanism, "outputs", ())):  # outputs may be any number
+        return None
+    kinds = model.kinds
+    if kinds >= min(_MANY_KINDS, len(model.response) - 2):
+        return None
+    text = (
+        f"the outputs of {mechanism!r} tell apart only {kinds} kinds of values, so that the shape "
+        "of the recovered distribution is mostly a guess, and its bootstrap is too narrow. The "
+        "interval of the mean allows for this.\n"
+        'Hint: for outputs to be read back, use Window or Optimal(..., objective="unbiased").'
+    )
+    warn_caller(FewOutputsWarning(text))
+    return kinds
 
 
 def _resamples(seen: Floats, times: int, rng: np.random.Generator | None) -> Floats:

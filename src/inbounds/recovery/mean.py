@@ -49,6 +49,9 @@ class Readings:
         Largest standard deviation that a reading can have, over populations of the box.
     bounds
         The box, which a mean cannot leave.
+    least
+        Smallest standard deviation that a reading can have because of the noise alone, if it is
+        known. A few outputs may be alike by chance, and then their own spread is smaller.
     """
 
     moments: Floats
@@ -57,6 +60,7 @@ class Readings:
     bias: float
     spread: float
     bounds: tuple[float, float]
+    least: float = 0.0
 
     @property
     def mean(self) -> float:
@@ -65,7 +69,7 @@ class Readings:
 
     @property
     def standard_error(self) -> float:
-        """The standard deviation of the mean of readings, from their own spread."""
+        """The standard deviation of the mean of readings, from their own spread or the noise's."""
         return self._spread / math.sqrt(self._count)
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -102,7 +106,7 @@ class Readings:
         n, first, second, _ = self.moments
         off = self.middles + self.corrections - self._average
         square = float((second + 2 * off * first + off**2 * n).sum())
-        return math.sqrt(max(square, 0.0) / (self._count - 1))
+        return max(self.least, math.sqrt(max(square, 0.0) / (self._count - 1)))
 
     @cached_property
     def _skewness(self) -> float:
@@ -181,8 +185,8 @@ class UnbiasedReader:
         low, high = self._mechanism.unbiased(np.array(self._bounds))
         corrections, middles = np.zeros(1), np.array([self._middle])
         spread = float(high - low) / 2
-        bias = self._mechanism.reading_bias
-        return Readings(self._moments, middles, corrections, bias, spread, self._bounds)
+        bias, least = self._mechanism.reading_bias, self._mechanism.least_reading_deviation
+        return Readings(self._moments, middles, corrections, bias, spread, self._bounds, least)
 
 
 class Reader:

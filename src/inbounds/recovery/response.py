@@ -13,6 +13,9 @@ _ENOUGH = 1e-3  # nats: data cannot show a likelihood ratio of 1.001
 _ROUNDING = 1e-12  # of the log-likelihood: double precision does not settle less
 _MOST_STEPS = 100  # about 20 are usual
 _STAY_INSIDE = 0.995
+_UNUSED = 1e-5  # of an even weight: the solver does not reach zero
+_SINGULAR = 1e-9  # information below this, of the average, tells nothing
+_TINY = 1e-300
 _ONE_THREAD = (
     1 << 18
 )  # for larger products BLAS wakes threads, which is slow, 70 times on a busy machine
@@ -70,6 +73,34 @@ def fit(response: Floats, counts: Floats, penalty: Floats, price: Floats | float
         curvature = weighted_square(ratio, fraction) + penalty
         weights, slack, level = _step(slope, curvature, weights, slack, level)
     return best
+
+
+def freedom(response: Floats, counts: Floats, penalty: Floats, weights: Floats) -> float:
+    """Return the effective number of free parameters of fitted weights.
+
+    This is the trace of (H + penalty)⁻¹H over the changes of the positive weights that keep their
+    sum, where H is the curvature of the log-likelihood. Without a penalty it is their number less
+    one.
+
+    Examples
+    --------
+    >>> response, counts = np.array([[0.8, 0.2], [0.2, 0.8]]), np.array([50.0, 50.0])
+    >>> round(freedom(response, counts, np.zeros((2, 2)), np.full(2, 0.5)), 6)
+    1.0
+    """
+    used, seen = weights > _UNUSED / len(weights), counts > 0
+    size = int(used.sum())
+    chances = weights @ response[:, seen]
+    if size < 2 or not (chances > 0).all():
+        return 0.0
+    information = weighted_square(response[np.ix_(used, seen)] / chances, counts[seen])
+    changes = np.linalg.qr(np.ones((size, 1)), mode="complete")[0][:, 1:]
+    information, stiffness = (
+        changes.T @ matrix @ changes for matrix in (information, penalty[np.ix_(used, used)])
+    )
+    total = information + stiffness
+    total += np.eye(size - 1) * max(_SINGULAR * float(np.trace(total)) / size, _TINY)
+    return float(np.trace(np.linalg.solve(total, information)))
 
 
 def bending(widths: Floats) -> Floats:

@@ -5,11 +5,16 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.integrate import quad
 
 import inbounds as ib
-from inbounds.errors import InBoundsError
+from inbounds._types import Floats
+from inbounds.errors import ArgumentError, InBoundsError
+from inbounds.sampling.grid import Grid
 
 BOX = ib.Box(-1, 2)
 SCALES = (0.01, 0.3, 2.0, 500.0)
@@ -124,3 +129,106 @@ def test_the_mean_of_unbiased_readings_is_close_and_that_of_denoised_outputs_is_
         error = readings.std() / math.sqrt(readings.size)
         assert abs(readings.mean() - ages.mean()) < 7 * error
         assert abs(m.denoise(outputs).mean() - ages.mean()) > 20 * error
+
+
+STEPPED = [
+    ib.Box(0, 1, step=1),
+    ib.Box(0, 120, step=1),
+    ib.Box(10, 13.9, step=1),  # the last step is 13
+    ib.Box(-1, 2.3, step=0.25),
+    ib.Box(0, 1, step=0.7),
+]
+
+
+def step_mechanisms(box: ib.Box, epsilon: float) -> list[Any]:
+    width = float(box.widths[0])
+    kinds = (ib.Window, ib.ClampedLaplace, ib.BoundedLaplace, ib.ClampedStaircase)
+    return [
+        *(kind.calibrated(box, width, epsilon=epsilon) for kind in kinds),
+        ib.ClampedStaircase(box, width / 3, epsilon),
+        *(kind(box, width, width / epsilon) for kind in (ib.ClampedGaussian, ib.BoundedGaussian)),
+        *(ib.Optimal(box, width, epsilon, how) for how in ("average", "worst", "unbiased")),
+    ]
+
+
+def on_steps(m: Any) -> tuple[Floats, Floats]:
+    """The steps, and the probability of each as the output for each as the value."""
+    lower, upper = float(m.domain.lower), float(m.domain.upper)
+    grid = Grid.fit(lower, upper, m.domain.steps[0], 1.0)
+    steps = np.asarray(grid.points(np.arange(grid.intervals + 1)), float)
+    cuts = lower + float(grid.spacing) * (np.arange(grid.intervals) + 0.5)
+    chances = [np.diff([0.0, *m.cdf(cuts, value), 1.0]) for value in steps]
+    return steps, np.array(chances)
+
+
+@pytest.mark.parametrize("box", STEPPED, ids=repr)
+@pytest.mark.parametrize("epsilon", [0.1, 4.0])
+def test_on_steps_the_denoised_output_is_the_posterior_mean_over_the_steps(
+    box: ib.Box, epsilon: float
+) -> None:
+    for m in step_mechanisms(box, epsilon):
+        steps, chances = on_steps(m)
+        total = chances.sum(axis=0)
+        likely = total > 1e-6  # others are differences of rounded probabilities
+        means = (steps @ chances)[likely] / total[likely]
+        np.testing.assert_allclose(
+            m.denoise(steps)[likely], means, rtol=0, atol=1e-8 * box.widths[0], err_msg=repr(m)
+        )
+
+
+def test_no_reading_of_a_step_has_a_lower_error_on_steps() -> None:
+    """Against the continuous prior, which was used before and is worse here."""
+    m = ib.ClampedLaplace(ib.Box(0, 3, step=1), 3, scale=1.0)
+    steps, chances = on_steps(m)
+    errors = [
+        float(np.mean(np.sum(chances * (reading - steps[:, None]) ** 2, axis=1)))
+        for reading in (m.denoise(steps), m._denoise_evenly(steps))
+    ]
+    assert errors[0] < errors[1]
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        other = m.denoise(steps) + rng.normal(0, 0.01, 4)
+        assert np.mean(np.sum(chances * (other - steps[:, None]) ** 2, axis=1)) > errors[0]
+
+
+def test_only_the_coordinates_with_a_step_are_read_on_steps() -> None:
+    joint = ib.BoundedGaussian(ib.Box([0, 0], [5, 5], step=[1, None]), 1, [2.0, 2.0])
+    alone = [ib.BoundedGaussian(ib.Box(0, 5, step=s), 1, 2.0) for s in (1, None)]
+    outputs = np.array([[0.0, 0.0], [4.0, 4.0]])
+    apart = [m.denoise(outputs[:, j]) for j, m in enumerate(alone)]
+    np.testing.assert_allclose(joint.denoise(outputs), np.transpose(apart), rtol=1e-12)
+    assert apart[0][0] != pytest.approx(apart[1][0], rel=1e-3)
+
+
+def test_more_steps_than_can_be_summed_are_read_within_a_step() -> None:
+    few, many = (ib.ClampedLaplace(ib.Box(0, n, step=1), 1, 5.0) for n in (1 << 20, 1 << 21))
+    outputs = np.array([0.0, 1.0, 7.0, 500.0])
+    assert np.abs(few.denoise(outputs) - many.denoise(outputs)).max() < 1
+
+
+@pytest.mark.parametrize("reading", ["denoise", "unbiased"])
+def test_a_column_of_outputs_is_read_as_such_a_column(reading: str) -> None:
+    m = ib.Window(ib.Box(0, 120), 120, epsilon=1.0)
+    read, outputs = getattr(m, reading), np.array([0.0, 41.5, 120.0])
+    series = pd.Series(outputs, index=["a", "b", "c"], name="age")
+    pd.testing.assert_series_equal(read(series), pd.Series(read(outputs), series.index, name="age"))
+    assert read(pl.Series("age", outputs)).equals(pl.Series("age", read(outputs)))
+    assert read(pl.Series("age", outputs)).name == "age"
+    assert read(pa.array(outputs)).equals(pa.array(read(outputs)))
+    assert isinstance(read(pa.chunked_array([outputs])), pa.ChunkedArray)
+    with pytest.raises(ArgumentError, match="output must have no nulls"):
+        read(pl.Series([1.0, None]))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_no_reading_has_a_smaller_deviation_than_stated(epsilon: float) -> None:
+    box, values = ib.Box(-1, 2), np.linspace(-1, 2, 4001)
+    laplace = ib.ClampedLaplace.calibrated(box, 3, epsilon=epsilon)
+    lines = [ib.Window(box, 3, epsilon), ib.Optimal(box, 3, epsilon, "unbiased")]
+    for m in lines:
+        slope = (m.unbiased(2.0) - m.unbiased(-1.0)) / 3
+        least = slope * float(np.sqrt(m.variance(values).min()))
+        assert 0.999 * least <= m.least_reading_deviation <= 1.3 * least
+    b = laplace.scale
+    at = 2 * b**2 - b**2 / 2 * (np.exp(-(values + 1) / b) + np.exp(-(2 - values) / b))
+    assert laplace.least_reading_deviation == pytest.approx(np.sqrt(at.min()), rel=1e-9)

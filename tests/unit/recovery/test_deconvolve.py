@@ -5,6 +5,7 @@
 """
 
 import io
+import warnings
 from contextlib import redirect_stderr
 from typing import Any
 
@@ -18,7 +19,7 @@ from scipy.optimize import minimize
 import inbounds as ib
 from inbounds._types import Floats
 from inbounds.data import load_anes96
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
 from inbounds.recovery.deconvolve import Deconvolution, deconvolve
@@ -386,3 +387,32 @@ def test_the_interval_of_the_mean_allows_for_its_bias() -> None:
     bias = result._readings.bias  # type: ignore[union-attr]
     assert bias > 4 * result.standard_error("mean")
     assert (high - low) / 2 >= bias + 1.9 * result.standard_error("mean")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "kinds"),
+    [
+        (ib.Optimal(BOX, 120, 1.0), 2),
+        (ib.Optimal(STEPPED, 120, 1.0, "worst"), 2),
+        (ib.Optimal(ib.Box(0, 4, step=1), 4, 0.5), 1),  # its only output is 2
+        (ib.Optimal(BOX, 120, 1.0, "unbiased"), None),
+        (ib.Optimal(ib.Box(0, 1, step=1), 1, 1.0), None),  # two outputs for two values
+        (ib.Window(BOX, 120, 0.5), None),
+        (ib.BoundedGaussian(BOX, 120, sigma=400.0), None),
+    ],
+    ids=repr,
+)
+def test_outputs_that_tell_few_values_apart_are_warned_of(
+    mechanism: Mechanism, kinds: int | None
+) -> None:
+    outputs = mechanism.release(np.linspace(0, float(mechanism.domain.upper), 50))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = deconvolve(outputs, mechanism, bootstrap=0)
+    assert result.kinds == kinds
+    assert [warning.category for warning in caught] == [FewOutputsWarning] * (kinds is not None)
+    assert all(warning.filename == __file__ for warning in caught)
+    if kinds is not None:
+        assert f"tell apart only {kinds} kinds of values" in str(caught[0].message)
+        assert "use Window or Optimal" in str(caught[0].message)
+    assert ("The shape is mostly a guess" in str(result)) == (kinds is not None)
