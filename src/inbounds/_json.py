@@ -9,6 +9,12 @@ import math
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+_MARKS = {
+    "Certificate": {"law"},
+    "LimitCertificate": {"objective", "proofs"},
+    "TableCertificate": {"table"},
+    "LevelTable": {"boundaries", "rows"},
+}  # fields that the documents of no other class have
 _LONGEST = 1100  # characters: every double has an exact decimal shorter than this
 
 
@@ -65,6 +71,24 @@ def read(text: str) -> Any:
         parse_constant=_refuse,
         object_pairs_hook=_without_repetition,
     )
+
+
+def reader_hint(text: str, own: str) -> str | None:
+    """Return a hint which class reads a text, if it is a document that another than `own` wrote.
+
+    Examples
+    --------
+    >>> reader_hint('{"law": "normal", "epsilon": 1}', own="TableCertificate")
+    'Certificate.from_json reads it.'
+    """
+    try:
+        fields = set(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    for name, marks in _MARKS.items():
+        if marks <= fields:
+            return None if name == own else f"{name}.from_json reads it."
+    return None
 
 
 def _whole(text: str) -> int:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import inbounds as ib
 from inbounds import _json
+from inbounds.calibration.certificate import Certificate
+from inbounds.calibration.limit_certificate import LimitCertificate
+from inbounds.calibration.table import LevelTable
+from inbounds.calibration.table_certificate import TableCertificate
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -63,3 +68,29 @@ def test_what_only_python_reads_as_a_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         _json.double(text)
     assert math.isfinite(_json.double(" 2.5 "))
+
+
+def _documents() -> dict[str, str]:
+    table = ib.Optimal(ib.Box(0, 1), 0.5, 2.0).certificate()
+    return {
+        "Certificate": ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0).certificate().to_json(),
+        "TableCertificate": table.to_json(),
+        "LevelTable": table.table.to_json(),
+        "LimitCertificate": ib.limit(ib.Box(0, 4, step=1), 1, epsilon=1.0).certificate().to_json(),
+    }
+
+
+READERS = {c.__name__: c for c in (Certificate, TableCertificate, LevelTable, LimitCertificate)}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_document_of_another_kind_is_refused_with_the_class_that_reads_it(reader: str) -> None:
+    for kind, text in _documents().items():
+        if kind == reader:
+            assert READERS[reader].from_json(text).to_json() == text
+            continue
+        with pytest.raises(ib.ArgumentError, match=rf"Hint: {kind}\.from_json reads it"):
+            READERS[reader].from_json(text)
+    with pytest.raises(ib.ArgumentError) as caught:
+        READERS[reader].from_json("{}")
+    assert "Hint" not in str(caught.value)

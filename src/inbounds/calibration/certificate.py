@@ -157,7 +157,10 @@ class Certificate(Printed):
             rows = tuple(Row(**row) for row in fields.pop("rows"))
             return cls(rows=rows, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
+            hint = _json.reader_hint(text, own="Certificate")
+            raise ArgumentError.must_be(
+                "text", "a certificate written by to_json", hint=hint
+            ) from None
 
     def _dimension(self) -> int:
         return sum(row.count for row in self.rows if _is_real(row.count))  # may be unchecked

@@ -157,7 +157,10 @@ class LimitCertificate(Printed):
             proofs = tuple(_proof(**proof) for proof in fields.pop("proofs"))
             return cls(bounds=tuple(fields.pop("bounds")), proofs=proofs, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
+            hint = _json.reader_hint(text, own="LimitCertificate")
+            raise ArgumentError.must_be(
+                "text", "a certificate written by to_json", hint=hint
+            ) from None
 
     def _table(self) -> Table:
         facts = {

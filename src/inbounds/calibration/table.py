@@ -230,7 +230,8 @@ class LevelTable:
             fields["rows"] = tuple(tuple(map(_from_hexadecimal, row)) for row in fields["rows"])
             return cls(**fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError.must_be("text", "a table written by to_json") from None
+            hint = _json.reader_hint(text, own="LevelTable")
+            raise ArgumentError.must_be("text", "a table written by to_json", hint=hint) from None
 
     def __repr__(self) -> str:
         size = f"rows={len(self.rows)}, outputs={len(self.outputs)}, reach={self.reach}"

@@ -66,7 +66,10 @@ class TableCertificate:
             table = LevelTable.from_json(json.dumps(fields.pop("table")))
             return cls(table, **{name: real(number) for name, number in fields.items()})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ArgumentError.must_be("text", "a certificate written by to_json") from None
+            hint = _json.reader_hint(text, own="TableCertificate")
+            raise ArgumentError.must_be(
+                "text", "a certificate written by to_json", hint=hint
+            ) from None
 
     def __repr__(self) -> str:
         numbers = f"epsilon={format_numbers(self.epsilon)}"
