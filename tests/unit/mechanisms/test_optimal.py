@@ -128,6 +128,11 @@ def test_cells_have_no_unbiased_reading() -> None:
 @each
 def test_errors_of_the_comparison_are_the_exact_ones(m: Optimal) -> None:
     error = ErrorSummary.of(m)
+    if m.domain.step is not None:  # values and outputs are the steps
+        steps = np.arange(float(m.domain.lower), float(m.domain.upper) + 1)
+        errors = [chances_of(m, step) @ (m.outputs - step) ** 2 for step in steps.tolist()]
+        assert error.average_rmse**2 == pytest.approx(np.mean(errors), rel=1e-9)
+        return
     assert error.average_rmse**2 == pytest.approx(float(m._risk.average), rel=1e-9)
     if m.table.kind == "cells":
         assert error.worst_rmse**2 == pytest.approx(float(m._risk.worst), rel=1e-9)
