@@ -18,7 +18,6 @@ from inbounds._types import Floats
 from inbounds.sampling.entropy import Entropy, Words
 
 _BITS, _WORD = 128, 64
-_LOW = (1 << _WORD) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +45,12 @@ class AliasTable:
     def of(cls, rows: tuple[tuple[int, ...], ...], outputs: tuple[float, ...]) -> Self:
         """Build the table of rows of integers that sum to 2¹²⁸, one per output."""
         bits = max(1, (len(outputs) - 1).bit_length())
-        columns = [column for row in rows for column in _columns(row, bits)]
-        high, low = zip(
-            *(divmod(threshold, 1 << _WORD) for threshold, _, _ in columns), strict=True
-        )
-        number = np.tile(
-            np.arange(1 << bits, dtype=np.uint64) << np.uint64(_WORD - bits), len(rows)
-        )
+        high, low, other = _columns(rows, bits)
+        number = np.arange(1 << bits, dtype=np.uint64) << np.uint64(_WORD - bits)
         padded = np.concatenate([outputs, np.full((1 << bits) - len(outputs), outputs[0])])
-        pairs = [(alias, own) for _, own, alias in columns]
-        return cls(
-            bits,
-            np.bitwise_or(number, np.array(high, np.uint64)),
-            np.array(low, np.uint64),
-            padded[np.array(pairs, np.intp).reshape(-1)],
-        )
+        own = np.broadcast_to(np.arange(1 << bits), other.shape)
+        pairs = np.stack([other, own], axis=-1)
+        return cls(bits, (number | high).reshape(-1), low.reshape(-1), padded[pairs.reshape(-1)])
 
     def draw(
         self,
@@ -90,19 +80,70 @@ class AliasTable:
         return self.outputs.take(places, mode="clip")
 
 
-def _columns(row: tuple[int, ...], bits: int) -> list[tuple[int, int, int]]:
-    """Return the threshold of each column, the output below it and the output from it on."""
-    size = 1 << (_BITS - bits)
-    left = [*row, *([0] * ((1 << bits) - len(row)))]
-    columns = [(0, own, own) for own in range(len(left))]  # full columns have one output
-    small = [own for own, total in enumerate(left) if total < size]
-    large = [own for own, total in enumerate(left) if total > size]
-    while small:
-        own, other = small.pop(), large[-1]
-        columns[own] = (left[own], own, other)
-        left[other] -= size - left[own]
-        if left[other] <= size:
-            large.pop()
-            if left[other] < size:
-                small.append(other)
-    return columns
+def _columns(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
+    """Return the threshold of each column, as two words, and the output from it on.
+
+    Below its threshold, a column has the output of its own number. This is Walker's method, for all
+    rows at once: the last column with less than its size is filled up from the last one with more.
+    """
+    high, low, other = _words(rows, bits)
+    size = np.uint64(1 << (_WORD - bits))  # of a column, in its first word; the second is zero
+    small, large = high < size, (high > size) | ((high == size) & (low > 0))
+    wanting, giving = _Stacks.of(small), _Stacks.of(large)
+    full = ~small
+    while (active := np.flatnonzero(wanting.count)).size:
+        own, giver = wanting.pop(active), giving.last(active)
+        other[active, own] = giver
+        left = low[active, giver] + low[active, own]
+        carry = left < low[active, own]
+        first = high[active, giver] + high[active, own] + carry - size
+        low[active, giver], high[active, giver] = left, first
+        is_small = first < size
+        giving.count[active] -= is_small | ((first == size) & (left == 0))
+        wanting.push(active[is_small], giver[is_small])
+        full[active[is_small], giver[is_small]] = False
+    high[full], low[full] = 0, 0  # columns with one output
+    return high, low, other
+
+
+def _words(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
+    """Return the integers of rows as two words each, and the number of each column.
+
+    One integer may be 2¹²⁸ itself, which two words do not hold. Its row becomes full columns.
+    """
+    shape = len(rows), 1 << bits
+    high, low = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
+    other = np.tile(np.arange(1 << bits), (len(rows), 1))
+    for i, row in enumerate(rows):
+        if max(row) >> _BITS:
+            high[i], other[i] = 1 << (_WORD - bits), row.index(max(row))
+            continue
+        pairs = b"".join(entry.to_bytes(16, "little") for entry in row)
+        words = np.frombuffer(pairs, "<u8").reshape(-1, 2)
+        low[i, : len(row)], high[i, : len(row)] = words.T
+    return high, low, other
+
+
+@dataclass(frozen=True, eq=False)
+class _Stacks:
+    """A stack of column numbers for each row; the last one is at `count` - 1."""
+
+    numbers: NDArray[np.intp]
+    count: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, members: NDArray[np.bool_]) -> Self:
+        """Fill the stacks with the columns that are marked, in increasing order."""
+        return cls(np.argsort(~members, axis=1, kind="stable"), members.sum(axis=1))
+
+    def last(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        return self.numbers[rows, self.count[rows] - 1]
+
+    def pop(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        numbers = self.last(rows)
+        self.count[rows] -= 1
+        return numbers
+
+    def push(self, rows: NDArray[np.intp], numbers: NDArray[np.intp]) -> None:
+        self.numbers[rows, self.count[rows]] = numbers
+        self.count[rows] += 1

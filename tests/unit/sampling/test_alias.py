@@ -1,5 +1,6 @@
 """Alias tables in integers: every word of a small table, and ties."""
 
+import random
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
@@ -87,3 +88,26 @@ def test_tables_of_any_width_are_drawn_from(outputs: int) -> None:
     table = AliasTable.of((row,), tuple(map(float, range(outputs))))
     drawn = table.draw(np.zeros(4000, np.intp), SeededEntropy(1).words(4000), SYSTEM)
     assert set(drawn.tolist()) == set(map(float, range(outputs)))
+
+
+def random_row(size: int, seed: int) -> tuple[int, ...]:
+    """Integers that sum to 2¹²⁸: cuts anywhere, tiny ones beside a large one, or a single one."""
+    rng, total = random.Random(seed), 1 << 128
+    kind = rng.choice(["cuts", "tiny", "single"])
+    if kind == "cuts":
+        ends = [0, *sorted(rng.randrange(total) for _ in range(size - 1)), total]
+        return tuple(high - low for low, high in pairwise(ends))
+    row = [rng.randrange(2 ** rng.choice([1, 63, 64, 65])) * (kind == "tiny") for _ in range(size)]
+    row[rng.randrange(size)] += total - sum(row)
+    return tuple(row)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 33), st.lists(st.integers(0, 2**32), min_size=1, max_size=6))
+def test_rows_of_all_kinds_side_by_side_have_exactly_their_integers(
+    size: int, seeds: list[int]
+) -> None:
+    rows = tuple(random_row(size, seed) for seed in seeds)
+    table = AliasTable.of(rows, tuple(map(float, range(size))))
+    for i, row in enumerate(rows):
+        assert [units_of_output(table, i, float(j)) for j in range(size)] == list(row)
