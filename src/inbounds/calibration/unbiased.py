@@ -71,8 +71,8 @@ def _free_plan(interval: Interval, epsilon: float) -> TablePlan:
     wanted = 1 / math.sqrt(3 * _ROUNDING * interval.ratio**2 * least_variance(epsilon))
     count = math.ceil(min(max(wanted, _FEWEST_KNOTS), _MOST_KNOTS))
     large = _staircase(interval, epsilon) if wanted > _MOST_KNOTS else None
-    if large is None and interval.ratio * _MOST_KNOTS < 1:
-        return _clamped_geometric(interval, epsilon)
+    if interval.ratio * _MOST_KNOTS < 1:  # a program would have more knots than that
+        return _clamped_geometric(interval, epsilon) if large is None else large
     expected = relative_error(max(1, round(count * interval.ratio)), epsilon, _BETWEEN)
     reduced = expected / (1 + _GAIN * interval.ratio)
     if large is not None and reduced > relative_error(large.reach, epsilon, _BETWEEN):
