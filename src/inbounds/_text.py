@@ -64,3 +64,14 @@ def _wrapped_line(text: str, columns: int) -> list[str]:
                 lines.append("")
             lines[-1] += character
     return lines
+
+
+def shown(number: float) -> str:
+    """Return a number as short text, without a power of ten if it has up to twelve digits.
+
+    Examples
+    --------
+    >>> shown(57735.03), shown(0.28867), shown(1e-7)
+    ('57,735', '0.2887', '1e-07')
+    """
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"

@@ -38,6 +38,7 @@ _MOST_PEOPLE = 10**12  # beyond that, doubles cannot tell the bias from rounding
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
 _CLOSE = 1e-4  # of a rho, where the search for its epsilon ends
 _STEPS, _TABLES = 12, 2  # of that search; a table takes far longer than a scale
+_TOO_LITTLE = 1 / 512  # of the width: a sensitivity for which a table is too large to be useful
 _OBJECTIVES: dict[Criterion, tuple[Objective, ...]] = {  # that a table may be best with
     "average_rmse": ("average",),
     "worst_rmse": ("worst",),
@@ -47,7 +48,11 @@ _OBJECTIVES: dict[Criterion, tuple[Objective, ...]] = {  # that a table may be b
 }
 
 
-@entry("calibrate")
+@entry(
+    "calibrate",
+    mechanism="a mechanism that you know calibrates itself, as in Window.calibrated(...).",
+    objective="criterion says which error is to be low, as in criterion='worst_rmse'.",
+)
 def calibrate(
     domain: Box,
     sensitivity: Sensitivity | Number,
@@ -115,8 +120,8 @@ def calibrate(
     >>> import inbounds as ib
     >>> ib.calibrate(ib.Box(0, 120), 30, epsilon=1.0)
     Optimal(Box(0, 120), L2(30), epsilon=1, objective='average')
-    >>> ib.calibrate(ib.Box(0, 120), 12, epsilon=10.0)
-    ClampedStaircase(Box(0, 120), L2(12), epsilon=10)
+    >>> ib.calibrate(ib.Box(0, 120), 0.12, epsilon=2.0)
+    ClampedStaircase(Box(0, 120), L2(0.12), epsilon=2)
     >>> rates = ib.Box([0.0] * 50, [1.0] * 50)
     >>> type(ib.calibrate(rates, 0.1, epsilon=1.0, delta=1e-6)).__name__
     'BoundedGaussian'
@@ -168,6 +173,8 @@ def _pure(
     """Yield the names of mechanisms that give a pure epsilon, and how each is calibrated to it."""
 
     def table(epsilon: float, objective: Objective) -> Optimal:
+        if epsilon >= 1 and sensitivity.within(box.widths).diameter < box.widths[0] * _TOO_LITTLE:
+            raise _TooLargeError  # the staircase is as good there, within 0.1 %
         try:
             return Optimal(box, sensitivity, epsilon, objective)
         except ArgumentError:

@@ -23,7 +23,7 @@ from inbounds.analysis.calibrate import (
     published,
     rank,
 )
-from inbounds.analysis.error import ErrorSummary, times_least
+from inbounds.analysis.error import ErrorSummary, read_rmse, times_least
 from inbounds.analysis.limit import Limit, limit
 from inbounds.analysis.overview import LIMIT, MIDDLE, advice, comparison_table, setting
 from inbounds.calibration.objective import Objective
@@ -33,7 +33,6 @@ from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.noise_mechanism import scale_of
-from inbounds.recovery.mean_error import mean_rmse
 from inbounds.sensitivity import L2, Sensitivity, as_sensitivity
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["CRITERIA", "Comparison", "Contender", "Criterion", "compare"]
 
 _CLEARLY = 0.99  # of the error of the middle of the box: a smaller gain is of no use
-_TOLERANCE = 0.02  # relative width of the bracket on the least possible error
 _ONE_OUTPUT: tuple[Objective, ...] = ("average", "worst")
 _MANY_PEOPLE: tuple[Objective, ...] = ("average", "unbiased")
 
@@ -61,9 +59,8 @@ class Contender:
 
     @property
     def read_rmse(self) -> float | None:
-        """The average RMSE after the best reading of an output, for an interval; see `denoise`."""
-        mechanism = self.mechanism
-        return mean_rmse(mechanism, 1) if mechanism.domain.is_interval else None
+        """The average RMSE after the best reading of an output, if known; see `denoise`."""
+        return read_rmse(self.mechanism)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -210,16 +207,20 @@ class Comparison(Printed):
         limit_row = dict.fromkeys(rows[0]) | {"mechanism": LIMIT, "true_epsilon": self.epsilon}
         return [*rows, limit_row | {"average_rmse": self.limit.rmse[0]}]
 
-    def _excesses(self) -> dict[str, dict[str, float]]:
+    def _excesses(self) -> dict[str, dict[str, float | None]]:
         """Return, for each row, how many percent its squared error is above the limit."""
         if self.limit is None:
             return {}
         middle, least = self.baseline.average_rmse, self.limit.rmse[0]
-        errors = {c.name: (c.error.average_rmse, c.read_rmse) for c in self.contenders}
+        errors: dict[str, tuple[float, float | None]] = {
+            c.name: (c.error.average_rmse, c.read_rmse) for c in self.contenders
+        }
         return {
             name: {
                 "mse_above_limit_percent": _percent_above(raw, least),
-                "read_mse_above_limit_percent": _percent_above(read or raw, least),
+                "read_mse_above_limit_percent": (
+                    None if read is None else _percent_above(read, least)
+                ),
             }
             for name, (raw, read) in {**errors, MIDDLE: (middle, middle)}.items()
         }
@@ -251,7 +252,7 @@ class Comparison(Printed):
         return f"Comparison({setting(self)}, best={self.contenders[0].name!r})"
 
 
-@entry("compare")
+@entry("compare", criterion="compare(...).best(criterion) picks the best by a criterion.")
 def compare(
     domain: Box,
     sensitivity: Sensitivity | Number,
@@ -357,6 +358,6 @@ def _percent_above(error: float, least: float) -> float:
 def _limit(domain: Box, change: float, epsilon: float) -> Limit | None:
     """Return the limit, or None if none is known for the step of the box."""
     try:
-        return limit(domain, L2(change), epsilon=epsilon, tolerance=_TOLERANCE)
+        return limit(domain, L2(change), epsilon=epsilon)
     except ArgumentError:
         return None

@@ -71,7 +71,7 @@ class ErrorSummary:
         """
         mean = None if people is None else mean_rmse(mechanism, people)
         box = mechanism.domain
-        if box.is_interval and box.steps[0] and box.widths[0] < _MOST_STEPS * box.steps[0]:
+        if _has_few_steps(box):
             return cls(*_error_on_steps(mechanism), mean)
         average = np.zeros(box.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
@@ -101,11 +101,46 @@ def times_least(error: float, least: float) -> float:
     return error / least if least else 1.0 if error == 0 else math.inf
 
 
-def _error_on_steps(mechanism: Mechanism) -> tuple[float, float, float, float]:
-    """Return the worst and average RMSE and the worst bias after rounding, and the bound mass."""
+def read_rmse(mechanism: Mechanism) -> float | None:
+    """Return the average RMSE after the best reading of each output, on an interval.
+
+    It is None for several coordinates and for more steps than errors are computed for.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.Window(ib.Box(0, 1, step=1), 1, epsilon=1.0)  # randomised response
+    >>> round(read_rmse(m), 6) == round(math.sqrt(math.e) / (1 + math.e), 6)
+    True
+    """
+    box = mechanism.domain
+    if not box.is_interval:
+        return None
+    if box.steps[0] is None:
+        return mean_rmse(mechanism, 1)
+    if not _has_few_steps(box):
+        return None
+    points, chances = _chances_on_steps(mechanism)
+    off, seen = points - points.mean(), chances.mean(axis=0)
+    explained = (off @ chances / off.size) ** 2 / np.where(seen > 0, seen, 1.0)
+    return math.sqrt(max(0.0, float((off**2).mean() - explained.sum())))
+
+
+def _has_few_steps(box: Box) -> bool:
+    step = box.steps[0] if box.is_interval else None
+    return step is not None and bool(box.widths[0] < _MOST_STEPS * step)
+
+
+def _chances_on_steps(mechanism: Mechanism) -> tuple[Floats, Floats]:
+    """Return the steps, and the probability of each of them for a value on each of them."""
     cells = Cells.of(mechanism, _MOST_STEPS)
     points = np.asarray(cells.points)  # there are enough cells for all steps
-    chances = cells.probabilities(mechanism, points)
+    return points, cells.probabilities(mechanism, points)
+
+
+def _error_on_steps(mechanism: Mechanism) -> tuple[float, float, float, float]:
+    """Return the worst and average RMSE and the worst bias after rounding, and the bound mass."""
+    points, chances = _chances_on_steps(mechanism)
     errors = points - points[:, None]
     mse = (chances * errors**2).sum(axis=1)
     bias = np.abs((chances * errors).sum(axis=1))

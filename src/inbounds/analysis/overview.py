@@ -9,6 +9,7 @@ import numpy as np
 
 from inbounds._check import format_numbers
 from inbounds._table import Table
+from inbounds._text import shown
 from inbounds.analysis.error import times_least
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ def comparison_table(comparison: Comparison) -> Table:
     """
     columns = _COLUMNS
     if comparison.people is not None:
-        columns = {"mean_rmse": ("RMSE of the mean", _shown)} | columns
+        columns = {"mean_rmse": ("RMSE of the mean", shown)} | columns
     columns = columns | (_EXCESS if comparison.limit is None else _ABOVE_LIMIT)
     headings = ("mechanism", "scale", *(heading for heading, _ in columns.values()))
     cells = []
     for row in comparison.rows():
         scale = row["scale"]
-        shown = "" if scale is None else format_numbers(scale) if np.ndim(scale) else _shown(scale)
+        text = "" if scale is None else format_numbers(scale) if np.ndim(scale) else shown(scale)
         numbers = ("" if row[key] is None else show(row[key]) for key, (_, show) in columns.items())
-        cells.append((row["mechanism"], shown, *numbers))
+        cells.append((row["mechanism"], text, *numbers))
     aligned = tuple(range(1, len(headings)))
     return Table(setting(comparison), headings, tuple(cells), advice(comparison), aligned)
 
@@ -76,25 +77,25 @@ def advice(comparison: Comparison) -> str:
         if comparison.people is None
         else f"of the mean of {comparison.people:,} people"
     )
-    text = f"Lowest error: {first.name} (RMSE {_shown(least)} {kind}"
+    text = f"Lowest error: {first.name} (RMSE {shown(least)} {kind}"
     other = next((c for c in comparison.contenders if _kind(c.name) != _kind(first.name)), None)
     if other is not None:
         gain = 100 * (1 - times_least(least, other.error.rmse) ** 2)
         text += f"; {gain:.1f} % less squared error than {other.name}"
     text += ")."
     if comparison.limit is not None:
-        text += f" No mechanism has an RMSE below {_shown(comparison.limit.rmse[0])} on average."
+        text += f" No mechanism has an RMSE below {shown(comparison.limit.rmse[0])} on average."
     if not comparison.beats_the_middle:
         text += (
             f" None of these mechanisms beats always publishing the {MIDDLE}, which has RMSE "
-            f"{_shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
+            f"{shown(comparison.baseline.rmse)} and costs no privacy: at this guarantee, one "
             "output carries almost no information."
         )
     if first.error.bound_mass > 0.05 and not any(comparison.domain.steps):
         inside = next(c for c in comparison.contenders if c.error.bound_mass == 0)
         text += (
             f" Up to {first.error.bound_mass:.0%} of its outputs are the bounds themselves; to "
-            f"avoid that, use {inside.name} (RMSE {_shown(inside.error.rmse)})."
+            f"avoid that, use {inside.name} (RMSE {shown(inside.error.rmse)})."
         )
     return text
 
@@ -105,17 +106,13 @@ def _kind(name: str) -> str:
 
 
 def _excess(percent: float) -> str:
-    return f"{percent:.1f} %" if percent < 1000 else f"× {_shown(1 + percent / 100)}"
-
-
-def _shown(number: float) -> str:
-    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
+    return f"{percent:.1f} %" if percent < 1000 else f"× {shown(1 + percent / 100)}"
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
-    "average_rmse": ("RMSE", _shown),
-    "worst_rmse": ("RMSE, worst", _shown),
-    "worst_bias": ("bias, worst", _shown),
+    "average_rmse": ("RMSE", shown),
+    "worst_rmse": ("RMSE, worst", shown),
+    "worst_bias": ("bias, worst", shown),
     "bound_mass": ("at a bound", "{:.1%}".format),
     "true_epsilon": ("true ε", "{:.4g}".format),
     "variance_below_liu_percent": ("σ² below Liu", "{:.1f} %".format),
@@ -133,7 +130,7 @@ def regimes_table(regimes: Regimes) -> Table:
     Examples
     --------
     >>> from inbounds.analysis.regimes import regimes
-    >>> regimes_table(regimes(delta=0.0, fractions=[0.1, 1.0], epsilons=[1.0, 10.0])).rows
+    >>> regimes_table(regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[1.0, 10.0])).rows
     (('1', 'O', 'O'), ('10', 'CS', 'O'))
     """
     rows = zip(regimes.epsilons, regimes.best.tolist(), strict=True)

@@ -90,7 +90,8 @@ def calibrate(
         if proof is None:
             raise UsageError(
                 f"--certificate must not be given with --mechanism {arguments.option_name(built)}, "
-                "which has none. Hint: use --mechanism bounded-gaussian."
+                "which has none. Hint: use --mechanism optimal, for one interval, or "
+                "bounded-gaussian."
             )
         with output.written_whole(certificate) as file:
             file.write(proof.to_json().encode())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
 _ROUNDING = 1 - 2.0**-40  # so that equal parts never add up to more than the whole
+_PEOPLE = 10_000  # for whose mean the best mechanism has the lowest error
 _FORM = "NAME=LOW:HIGH[:STEP][@EPSILON], as in age=0:120:1@0.5"
 
 
@@ -117,7 +118,8 @@ def calibrated(
     >>> calibrated(["age=0:120"], 1.0, None)[0].mechanism
     Window(Box(0, 120), L2(120), epsilon=1)
     """
-    from inbounds.domain import Box  # noqa: PLC0415 - help must be quick
+    from inbounds.analysis.calibrate import calibrate  # noqa: PLC0415 - help must be quick
+    from inbounds.domain import Box  # noqa: PLC0415 - as above
     from inbounds.guarantee import check_delta, check_epsilon  # noqa: PLC0415 - as above
     from inbounds.mechanisms.window import Window  # noqa: PLC0415 - as above
     from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
@@ -135,7 +137,9 @@ def calibrated(
             guarantee = arguments.read_guarantee(column_epsilon, column_delta)
             box = Box(option.lower, option.upper, step=option.step)
             change = L2(float(box.widths[0]))
-            if mechanism or objective:
+            if mechanism == "best":  # of many outputs that are read together
+                built = calibrate(box, change, people=_PEOPLE, **guarantee.stated())
+            elif mechanism or objective:
                 built = arguments.build(
                     box, change, guarantee, mechanism=mechanism, objective=objective
                 )
@@ -215,6 +219,7 @@ def _facts(column: CalibratedColumn) -> dict[str, Any]:
         "step": mechanism.domain.steps[0],
         "sensitivity": float(mechanism.domain.widths[0]),
         "scale": scale_of(mechanism),
+        "parameters": mechanism.parameters,
         "requested": column.guarantee.stated(),
         "pure_epsilon": mechanism.epsilon,
         "certificate": proof and json.loads(proof.to_json()),

@@ -74,7 +74,7 @@ def privatize(
         arguments.MechanismName | None,
         typer.Option(
             help="The mechanism; by default window, from whose outputs distributions and means of "
-            "many people are read back best (inbounds.deconvolve)."
+            "many people are read back best (inbounds.deconvolve). best is for means alone."
         ),
     ] = None,
     objective: arguments.ObjectiveOption = None,
@@ -118,7 +118,7 @@ def privatize(
     same people is another release and costs as much again.
 
     OUTPUT appears only once it is complete, and beside it a file with the
-    guarantee and its proofs, OUTPUT.privacy.json. Private values are never
+    guarantee, the mechanisms and their certificates, OUTPUT.privacy.json. Private values are never
     shown. From CSV to CSV, the text of other columns does not change. From
     CSV to other formats, their types are inferred from the first 65,536 rows:
     007 becomes 7, and a time with an offset is written in UTC. Private columns

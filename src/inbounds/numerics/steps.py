@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from inbounds._types import Floats
 
@@ -92,6 +91,8 @@ def _means(cells: Floats, first: Floats, highest: Floats, prior: Floats) -> Floa
     kernel = np.concatenate([cells[:0:-1], cells])
     away = -np.concatenate([-index[:0:-1], index])  # of the value from the output
     size = slice(len(index) - 1, 2 * len(index) - 1)
+    from scipy.signal import fftconvolve  # noqa: PLC0415 - takes longer to load than all else
+
     mass, shift = (fftconvolve(prior, part)[size] for part in (kernel, kernel * away))
     means: Floats = index + shift / mass
     for place, likelihood in ((0, first), (-1, highest)):

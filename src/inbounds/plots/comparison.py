@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inbounds._text import shown
 from inbounds.plots.release import Curve, draw_curves, marginal, show
 from inbounds.plots.style import blank, look_of, short_number, tidy
 
@@ -68,7 +69,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
 def _bars(axes: Axes, comparison: Comparison) -> None:
     """Draw two bars per mechanism, the best at the top, and a line for the middle of the box."""
     contenders = comparison.contenders
-    tidy(axes, "Error of the outputs", "RMSE, in the unit of the output", "")
+    what = "outputs" if comparison.people is None else f"mean of {comparison.people:,} people"
+    tidy(axes, f"Error of the {what}", "RMSE, in the unit of the output", "")
     places = np.arange(len(contenders))
     bars_of = [("average over values", "average_rmse", ""), ("worst value", "worst_rmse", "///")]
     if comparison.people is not None:
@@ -84,7 +86,7 @@ def _bars(axes: Axes, comparison: Comparison) -> None:
             hatch=hatch,
             label=label,
         )
-        axes.bar_label(bars, fmt="{:.4g}", padding=3, fontsize=8.5)
+        axes.bar_label(bars, [shown(length) for length in lengths], padding=3, fontsize=8.5)
     middle = comparison.baseline.average_rmse
     if middle < _NEAR * axes.get_xlim()[1]:
         label = "always the middle of the box"

@@ -14,7 +14,7 @@ from inbounds import _check
 from inbounds._entry import called, warn_caller
 from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
-from inbounds.errors import ArgumentTypeError, FewOutputsWarning
+from inbounds.errors import ArgumentError, ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
 from inbounds.recovery.deconvolution import Deconvolution
@@ -135,6 +135,9 @@ def deconvolve(
         cells.add(seen, block, times)
         reader.add(block, times)
     model = Model.of(cells, mechanism)
+    if seen[~model.response.any(axis=0)].any():
+        hint = "pass the mechanism that released them."
+        raise ArgumentError.must_be("outputs", "possible outputs of the mechanism", hint=hint)
     kinds = _kinds(mechanism, model)
     best = model.recover(seen, model.candidates(price))
     draws = _resamples(seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)

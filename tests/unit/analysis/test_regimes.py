@@ -75,7 +75,7 @@ def test_clamped_gaussian_noise_takes_no_part_in_several_coordinates_without_del
 
 
 def test_the_map_knows_where_each_mechanism_wins():
-    pure = regimes(delta=0.0, fractions=[0.05, 1.0], epsilons=[0.3, 10.0])
+    pure = regimes(delta=0.0, fractions=[0.01, 1.0], epsilons=[0.3, 10.0])
     assert pure.best.tolist() == [["Optimal", "Optimal"], ["ClampedStaircase", "Optimal"]]
     assert pure.best_truncated[0].tolist() == ["BoundedLaplace", "BoundedLaplace"]
     joint = regimes(delta=1e-6, dimension=100, fractions=[0.01, 0.3], epsilons=[3.0])

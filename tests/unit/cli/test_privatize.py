@@ -301,3 +301,17 @@ def test_progress_is_shown_if_asked_for(people, tmp_path):
 
 def test_a_device_gets_no_guarantee_beside_it(people):
     assert privatize(people, "/dev/null", *AGE, "--format", "csv").exit_code == 0
+
+
+def test_the_file_beside_the_output_names_mechanisms_and_their_parameters(people, tmp_path):
+    target = tmp_path / "public.csv"
+    for options, name, parameters in (
+        ([], "Window", {"epsilon": 2}),
+        (["--objective", "unbiased"], "Optimal", {"epsilon": 2, "objective": "unbiased"}),
+        (["--mechanism", "best"], "Optimal", {"epsilon": 2, "objective": "unbiased"}),
+        (["--delta", "1e-6"], "Window", {"epsilon": 2}),
+    ):
+        args = (people, target, "--column", "age=0:120@2", "--force", *options)
+        assert privatize(*args).exit_code == 0
+        (facts,) = json.loads((tmp_path / "public.csv.privacy.json").read_text())["columns"]
+        assert (facts["mechanism"], facts["parameters"]) == (name, parameters)

@@ -416,3 +416,10 @@ def test_outputs_that_tell_few_values_apart_are_warned_of(
         assert f"tell apart only {kinds} kinds of values" in str(caught[0].message)
         assert "use Window or Optimal" in str(caught[0].message)
     assert ("The shape is mostly a guess" in str(result)) == (kinds is not None)
+
+
+def test_outputs_of_another_mechanism_are_refused():
+    window = ib.Window(ib.Box(0, 1), 1, epsilon=1.0)
+    other = ib.Optimal(ib.Box(0, 1), 1, 1.0, "unbiased")
+    with pytest.raises(ib.ArgumentError, match=r"outputs must be possible.*\nHint: pass the mech"):
+        deconvolve(window.release(np.linspace(0, 1, 500)), other)

@@ -73,11 +73,12 @@ class PrivateColumn:
         width = box.widths
         if stated.within(width).caps[0] < width[0]:
             name, wide = type(self.mechanism).__name__, format_numbers(width[0])
+            known = "Window" if name == "Optimal" else name  # whose outputs can be read back
             raise ArgumentError.must(
                 subject,
                 f"hide any change of a value in its box, with a sensitivity of {wide} or more",
                 got=repr(stated),
-                hint=f"use {name}.calibrated({box!r}, {wide}, epsilon=...).",
+                hint=f"use {known}.calibrated({box!r}, {wide}, epsilon=...).",
             )
 
     def keeps(self, dtype: np.dtype[Any]) -> bool:
