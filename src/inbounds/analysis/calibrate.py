@@ -206,12 +206,14 @@ def _with_rho(calibrated: Callable[[float], Mechanism], rho: float) -> Mechanism
     epsilon, power = pure_epsilon(rho) * _ROOM, 2.0  # rho grows about like a power of epsilon
     mechanism = calibrated(epsilon)
     for _ in range(_TABLES if isinstance(mechanism, Optimal) else _STEPS):
-        room = math.log(rho / mechanism.rho)
-        if room < _CLOSE:
+        if not mechanism.rho > 0:  # so little privacy loss that doubles do not show it
             break
+        room = math.log(rho / mechanism.rho)
         larger = epsilon * math.exp(room / power) * _ROOM
+        if room < _CLOSE or not larger > epsilon:
+            break
         candidate = calibrated(larger)
-        if candidate.rho > rho:
+        if not 0 < candidate.rho <= rho:
             power *= 2
             continue
         gained = math.log(candidate.rho / mechanism.rho) / math.log(larger / epsilon)

@@ -90,8 +90,8 @@ class Comparison(Printed):
     At pure epsilon on an interval, `rows` say how far the average squared error of each mechanism
     is above the least that any mechanism can have: at most that far, as the lower end of `limit` is
     used. The outputs are compared as they are, and as the best reading of one output, `denoise`. If
-    an interval has up to 1024 steps, values and outputs are its steps; beyond that, the error is
-    that before rounding.
+    an interval has steps, values and outputs are its steps. With more than 1024 steps, the error of
+    noise that is wider than a few steps is that before rounding, which hardly matters then.
 
     Examples
     --------

@@ -2,21 +2,24 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Self
 
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.domain import Box
+from inbounds.mechanisms.clamped_staircase import ClampedStaircase
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.quadrature import unit_rule
 from inbounds.recovery.cells import Cells
-from inbounds.recovery.mean_error import mean_rmse, middle_rmse
+from inbounds.recovery.mean_error import mean_rmse, middle_rmse, on_box
 
 _NODES, _WEIGHTS = unit_rule(32)
 _AT_ONCE = 1 << 18  # numbers in one call
 _MOST_STEPS = 1024  # of a box whose outputs are compared as they are, after rounding
+_REACH = 64  # times the spread of the noise: a box so wide has a middle without bounds
 _EDGE = 12.0  # scales from a bound: farther inside, the bound hardly matters
 
 
@@ -60,7 +63,8 @@ class ErrorSummary:
 
         By symmetry the upper half is the same. The part near the bound is integrated separately. If
         the distribution of the output jumps, each piece between two jumps of the box is. If an
-        interval has up to 1024 steps, values and outputs are its steps.
+        interval has steps, values and outputs are its steps, unless there are more than 1024 and
+        the noise is so wide that rounding hardly matters.
 
         Examples
         --------
@@ -70,10 +74,10 @@ class ErrorSummary:
         (0.408248, 0.57735)
         """
         mean = None if people is None else mean_rmse(mechanism, people)
-        box = mechanism.domain
-        if _has_few_steps(box):
-            return cls(*_error_on_steps(mechanism), mean)
-        average = np.zeros(box.dimension)
+        few = _narrowed(mechanism)
+        if few is not None:
+            return cls(**asdict(_on_steps(mechanism, few, mean)))
+        average = np.zeros(mechanism.domain.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
         for values, weights in _places(mechanism):
             mse = mechanism.mse(values).reshape(weights.shape)
@@ -104,7 +108,7 @@ def times_least(error: float, least: float) -> float:
 def read_rmse(mechanism: Mechanism) -> float | None:
     """Return the average RMSE after the best reading of each output, on an interval.
 
-    It is None for several coordinates and for more steps than errors are computed for.
+    It is None for several coordinates, and for more steps than errors are computed for.
 
     Examples
     --------
@@ -117,36 +121,66 @@ def read_rmse(mechanism: Mechanism) -> float | None:
     if not box.is_interval:
         return None
     if box.steps[0] is None:
-        return mean_rmse(mechanism, 1)
-    if not _has_few_steps(box):
-        return None
-    points, chances = _chances_on_steps(mechanism)
-    off, seen = points - points.mean(), chances.mean(axis=0)
-    explained = (off @ chances / off.size) ** 2 / np.where(seen > 0, seen, 1.0)
-    return math.sqrt(max(0.0, float((off**2).mean() - explained.sum())))
+        return min(mean_rmse(mechanism, 1), ErrorSummary.of(mechanism).average_rmse)
+    return _StepErrors.of(mechanism).read if _count(box) <= _MOST_STEPS else None
 
 
-def _has_few_steps(box: Box) -> bool:
+def _count(box: Box) -> int:
+    """Return the number of steps of an interval that has steps."""
+    return math.floor(float(box.widths[0]) / float(box.steps[0] or math.nan) * (1 + 1e-9)) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _StepErrors:
+    """Errors of outputs that are rounded to steps, for values on the steps of an interval."""
+
+    mse: Floats
+    bias: float
+    bound_mass: float
+    read: float
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Self:
+        cells = Cells.of(mechanism, _MOST_STEPS)
+        points = np.asarray(cells.points)  # there are enough cells for all steps
+        chances = cells.probabilities(mechanism, points)
+        errors = points - points[:, None]
+        off, seen = points - points.mean(), chances.mean(axis=0)
+        explained = (off @ chances / off.size) ** 2 / np.where(seen > 0, seen, 1.0)
+        return cls(
+            mse=(chances * errors**2).sum(axis=1),
+            bias=float(np.abs((chances * errors).sum(axis=1)).max()),
+            bound_mass=float(np.max(sum(mechanism.mass_at_bounds(points)))),
+            read=math.sqrt(max(0.0, float((off**2).mean() - explained.sum()))),
+        )
+
+
+def _narrowed(mechanism: Mechanism) -> Mechanism | None:
+    """Return a mechanism on few steps with the same errors near the bounds and far from them.
+
+    It is the mechanism itself if it has few steps, and None if rounding hardly matters.
+    """
+    box = mechanism.domain
     step = box.steps[0] if box.is_interval else None
-    return step is not None and bool(box.widths[0] < _MOST_STEPS * step)
+    if step is None or _count(box) <= _MOST_STEPS:
+        return None if step is None else mechanism
+    if not isinstance(mechanism, NoiseMechanism | ClampedStaircase):
+        return None
+    change = mechanism.sensitivity.within(box.widths).diameter
+    if max(float(mechanism.spread[0]), change) * _REACH > _MOST_STEPS * step:
+        return None
+    lower = float(box.lower)
+    few = Box(lower, lower + (_MOST_STEPS - 1) * step, step=step)
+    return on_box(mechanism, few) if _count(few) == _MOST_STEPS else None
 
 
-def _chances_on_steps(mechanism: Mechanism) -> tuple[Floats, Floats]:
-    """Return the steps, and the probability of each of them for a value on each of them."""
-    cells = Cells.of(mechanism, _MOST_STEPS)
-    points = np.asarray(cells.points)  # there are enough cells for all steps
-    return points, cells.probabilities(mechanism, points)
-
-
-def _error_on_steps(mechanism: Mechanism) -> tuple[float, float, float, float]:
-    """Return the worst and average RMSE and the worst bias after rounding, and the bound mass."""
-    points, chances = _chances_on_steps(mechanism)
-    errors = points - points[:, None]
-    mse = (chances * errors**2).sum(axis=1)
-    bias = np.abs((chances * errors).sum(axis=1))
-    bound_mass = np.max(sum(mechanism.mass_at_bounds(points)))
-    roots = np.sqrt([mse.max(), mse.mean()])
-    return float(roots[0]), float(roots[1]), float(bias.max()), float(bound_mass)
+def _on_steps(mechanism: Mechanism, few: Mechanism, mean: float | None) -> ErrorSummary:
+    """Return the errors of rounded outputs; steps that `few` does not have are in its middle."""
+    errors, more = _StepErrors.of(few), _count(mechanism.domain) - _count(few.domain)
+    middle = float(errors.mse[errors.mse.size // 2])
+    average = (float(errors.mse.sum()) + more * middle) / (errors.mse.size + more)
+    worst = math.sqrt(float(errors.mse.max()))
+    return ErrorSummary(worst, math.sqrt(average), errors.bias, errors.bound_mass, mean)
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:

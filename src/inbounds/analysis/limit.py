@@ -228,9 +228,10 @@ def _problem(box: Box, sensitivity: float) -> tuple[Problem, Fraction]:
         return Problem(width, Fraction(1)), unit
     points = value_count(lower, upper, step)
     if points is None or points != Grid.fit(lower, upper, step, scale=1.0).intervals + 1:
-        requirement = "have a step that doubles hold exactly, such as 1 or 0.25"
+        requirement = "have bounds that are whole numbers of steps apart, and a step that doubles "
+        requirement += "hold exactly, such as 1 or 0.25"
         hint = "state the values in other units, in which the step is 1."
-        raise ArgumentError.must("domain", requirement, got=f"step={step!r}", hint=hint)
+        raise ArgumentError.must("domain", requirement, got=repr(box), hint=hint)
     return Problem(width, Fraction(1), Fraction(step) / unit, points), unit
 
 

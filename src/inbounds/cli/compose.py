@@ -43,8 +43,8 @@ $ inbounds compose --delta 1e-6 --bounds 0:120 --sensitivity 2.5 \
 """
 
 _KEYS = (
-    *("bounds", "sensitivity", "norm", "epsilon", "delta", "rho", "mechanism", "objective"),
-    "times",
+    *("bounds", "step", "sensitivity", "norm", "epsilon", "delta", "rho", "mechanism"),
+    *("objective", "times"),
 )
 _SUBJECTS = {
     **{key: f"{key}=" for key in _KEYS},
@@ -52,8 +52,7 @@ _SUBJECTS = {
     "epsilon or rho": "epsilon= or rho=",
 }
 _NEEDED = (
-    *((key, "bounds") for key in ("sensitivity", "norm", "mechanism")),
-    ("objective", "mechanism"),
+    *((key, "bounds") for key in ("step", "sensitivity", "norm", "mechanism", "objective")),
     ("bounds", "sensitivity"),
 )
 _DIGITS = 15  # of times: a double counts exactly that far
@@ -83,6 +82,7 @@ def compose(
         ),
     ] = None,
     norm: arguments.Norm = None,
+    step: arguments.Steps = None,
     epsilon: Annotated[
         float | None, arguments.number_option(help="Pure differential privacy of each release.")
     ] = None,
@@ -104,6 +104,7 @@ def compose(
     """Add up what releases about the same data cost, by every known bound, and name the best."""
     options: dict[str, Any] = {
         "bounds": ",".join(bounds or []),
+        "step": ",".join(map(repr, step or [])),
         "sensitivity": ",".join(map(repr, sensitivity or [])),
         "norm": norm,
         "epsilon": epsilon,
@@ -165,10 +166,13 @@ def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
         from inbounds.loss import PrivacyLoss  # noqa: PLC0415 - help must be quick
 
         return PrivacyLoss.stated(epsilon, delta, rho), times
-    changes = [_number("sensitivity", part) for part in fields["sensitivity"].split(",")]
+    changes, steps = (
+        [_number(key, part) or 0.0 for part in fields.get(key, "").split(",") if part]
+        for key in ("sensitivity", "step")
+    )
     built = arguments.build(
-        arguments.read_box(fields["bounds"].split(",")),
-        arguments.read_sensitivity([x for x in changes if x is not None], fields.get("norm")),
+        arguments.read_box(fields["bounds"].split(","), steps),
+        arguments.read_sensitivity(changes, fields.get("norm")),
         arguments.read_guarantee(epsilon, delta, rho),
         mechanism=fields.get("mechanism"),
         objective=fields.get("objective"),

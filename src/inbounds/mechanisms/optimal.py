@@ -5,6 +5,7 @@ Its privacy is a finite check of integers: docs/proofs/optimal.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
@@ -326,7 +327,9 @@ class Optimal(Mechanism):
         if self._reading is None:
             return 0.0
         slope, bias = self._reading
-        return bias + _ROUNDING * float(self.domain.widths[0]) / slope
+        reach = float(self.domain.widths[0]) / slope
+        largest = max(map(abs, _bounds(self.domain))) + reach
+        return bias + _ROUNDING * reach + math.ulp(largest) * (1 + 1 / slope)
 
     def _denoise(self, outputs: Floats) -> Floats:
         grid, bounds = _grid(self.domain), _bounds(self.domain)

@@ -47,11 +47,11 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
         few_are_enough = step is not None and scale < step and least <= _FINEST * step
         if step is not None and few_are_enough and width > 2 * _FINEST * step:
             few = Box(lower, lower + _FINEST * step, step=step)  # noise hardly leaves its step
-            return mean_rmse(_on(mechanism, few), people)
+            return mean_rmse(on_box(mechanism, few), people)
         reach = max(_EDGES * scale, least)
         reach = reach if step is None else math.ceil(reach / step) * step
         if reach < width / 2 and (step is None or scale >= step):
-            near = _on(mechanism, Box(lower, lower + reach, step=step))
+            near = on_box(mechanism, Box(lower, lower + reach, step=step))
             middle = float(mechanism.variance(lower + width / 2)) / people
             fraction = reach / width
             return math.sqrt(fraction * mean_rmse(near, people) ** 2 + (1 - fraction) * middle)
@@ -114,6 +114,13 @@ def _shortest(mechanism: NoiseMechanism | ClampedStaircase) -> float:
     return 2 * mechanism.sensitivity.within(mechanism.domain.widths).diameter
 
 
-def _on(mechanism: NoiseMechanism | ClampedStaircase, box: Box) -> Mechanism:
-    """Return the same noise on another box."""
+def on_box(mechanism: NoiseMechanism | ClampedStaircase, box: Box) -> Mechanism:
+    """Return the same noise on another box.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> on_box(ib.ClampedLaplace(ib.Box(0, 9), 1, scale=2.0), ib.Box(0, 5))
+    ClampedLaplace(Box(0, 5), L2(1), scale=2)
+    """
     return type(mechanism)(box, mechanism.sensitivity, *mechanism.parameters.values())

@@ -154,7 +154,7 @@ def test_a_fine_step_approaches_the_interval() -> None:
 )
 def test_steps_that_doubles_do_not_hold_exactly_are_refused(box: ib.Box) -> None:
     """Which values are neighbours would depend on their rounding."""
-    with pytest.raises(ArgumentError, match="have a step that doubles hold exactly"):
+    with pytest.raises(ArgumentError, match="and a step that doubles hold exactly"):
         ib.limit(box, 0.3, epsilon=1.0)
 
 

@@ -58,9 +58,16 @@ def test_the_default_mechanism_is_the_one_that_release_takes():
     assert command.read(text) == (best, 3)
     worst = ib.Optimal(ib.Box(0, 1), 0.5, 1.0, "worst")
     assert command.read(f"{text} mechanism=optimal objective=worst") == (worst, 3)
-    assert "objective needs mechanism" in failure(
-        "--delta", "0", "--release", f"{text} objective=worst"
+    assert command.read(f"{text} objective=worst") == (worst, 3)
+    assert "objective needs bounds" in failure("--delta", "0", "--release", "objective=worst")
+    (stepped, _), (plain, _) = command.read(f"{text} step=1"), command.read(text)
+    assert stepped == ib.calibrate(ib.Box(0, 1, step=1), 0.5, epsilon=1.0) != plain
+    options = ["--bounds", "0:1", "--sensitivity", "0.5", "--epsilon", "1", "--times", "3"]
+    one, other = (
+        compose("--delta", "0.1", "--json", *args).stdout
+        for args in ([*options, "--step", "1"], ["--release", f"{text} step=1"])
     )
+    assert one == other != compose("--delta", "0.1", "--json", *options).stdout
 
 
 def test_the_table_shows_every_bound_and_marks_the_cost():
