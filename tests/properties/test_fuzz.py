@@ -54,10 +54,12 @@ BOXES = (
 )
 
 
-def fuzz(**strategies: Any) -> Callable[[Any], Any]:
-    """Try many cases; few unless asked for more."""
+def fuzz(*, part: int = 1, **strategies: Any) -> Callable[[Any], Any]:
+    """Try many cases, or a part of them; few unless asked for more."""
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    limits = settings(max_examples=max(CASES, 1), deadline=None, suppress_health_check=quiet)
+    limits = settings(
+        max_examples=max(CASES // part, 1), deadline=None, suppress_health_check=quiet
+    )
     return lambda test: limits(for_all(**strategies)(test))
 
 
@@ -312,6 +314,7 @@ def test_a_composition_costs_something_or_is_refused(
 
 
 @fuzz(
+    part=8,  # a comparison may take seconds
     box=mostly(boxes),
     sensitivity=mostly(sensitivities()),
     epsilon=mostly(small),

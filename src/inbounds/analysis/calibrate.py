@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Literal
 
 from inbounds import _check
@@ -159,12 +158,12 @@ def calibrations(
         )
         yield "ClampedGaussian", clamped
     for name, calibrated in _pure(box, sensitivity, objectives):
-        with suppress(_TooLargeError):
+        with suppress(_LeftOutError):
             yield name, _calibrated(calibrated, guarantee)
 
 
-class _TooLargeError(Exception):
-    """The table of a mechanism would be too large."""
+class _LeftOutError(Exception):
+    """A mechanism cannot be had for the box: a table would be too large, or a step too fine."""
 
 
 def _pure(
@@ -172,22 +171,26 @@ def _pure(
 ) -> Iterator[tuple[str, Callable[[float], Mechanism]]]:
     """Yield the names of mechanisms that give a pure epsilon, and how each is calibrated to it."""
 
-    def table(epsilon: float, objective: Objective) -> Optimal:
-        if epsilon >= 1 and sensitivity.within(box.widths).diameter < box.widths[0] * _TOO_LITTLE:
-            raise _TooLargeError  # the staircase is as good there, within 0.1 %
+    def of(kind: Callable[..., Mechanism], epsilon: float, *options: Objective) -> Mechanism:
+        little = sensitivity.within(box.widths).diameter < box.widths[0] * _TOO_LITTLE
+        if kind is Optimal and epsilon >= 1 and little:
+            raise _LeftOutError  # the staircase is as good there, within 0.1 %
         try:
-            return Optimal(box, sensitivity, epsilon, objective)
+            return kind(box, sensitivity, epsilon, *options)
         except ArgumentError:
-            raise _TooLargeError from None
+            raise _LeftOutError from None
+
+    def table(objective: Objective) -> Callable[[float], Mechanism]:
+        return lambda e: of(Optimal, e, objective)
 
     yield "BoundedLaplace", lambda e: BoundedLaplace.calibrated(box, sensitivity, epsilon=e)
     yield "ClampedLaplace", lambda e: ClampedLaplace.calibrated(box, sensitivity, epsilon=e)
     if box.is_interval:
-        yield "ClampedStaircase", lambda e: ClampedStaircase(box, sensitivity, e)
-        yield "Window", lambda e: Window(box, sensitivity, e)
+        yield "ClampedStaircase", lambda e: of(ClampedStaircase, e)
+        yield "Window", lambda e: of(Window, e)
         for objective in objectives:
             name = "Optimal" if objective == "average" else f"Optimal ({objective})"
-            yield name, partial(table, objective=objective)
+            yield name, table(objective)
 
 
 def _calibrated(calibrated: Callable[[float], Mechanism], guarantee: Guarantee) -> Mechanism:

@@ -1,10 +1,12 @@
 """Failures, each reported as one line on standard error that never shows a private value."""
 
 import errno
+import os
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         with _warnings_as_lines():
             result = command()
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _drop_output()
         message, code = _explained(error)
         line = " ".join(message.split())
         if line:  # it is empty if help was shown instead
@@ -108,6 +112,12 @@ def _explained(error: Exception) -> tuple[str, int]:
                 missing_package(error) or f"the package {error.name!r} cannot be imported."
             ), 1
     return _unexpected(error), 1
+
+
+def _drop_output() -> None:
+    """Send what is left in the buffer nowhere: Python would try again to write it, and complain."""
+    with suppress(OSError, ValueError):  # of a standard output that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _of_system(error: OSError) -> str:

@@ -59,6 +59,18 @@ def test_the_staircase_is_best_where_tables_are_too_coarse():
     assert isinstance(ib.calibrate(ib.Box(0, 120), 1, epsilon=10.0), ib.ClampedStaircase)
 
 
+@pytest.mark.parametrize(
+    "box", [ib.Box(1e18, 2e18, step=1024.0), ib.Box(0, 1e6, step=1e-4), ib.Box(1e15, 1e15 + 0.25)]
+)
+def test_mechanisms_that_a_box_does_not_allow_are_left_out(box):
+    change = float(box.widths[0]) / 3
+    for guarantee in ({"epsilon": 0.5}, {"rho": 0.1}, {"rho": 1e-15}):
+        best = ib.calibrate(box, change, **guarantee)
+        assert best.domain == box
+        for contender in ib.compare(box, change, **guarantee).contenders:
+            assert contender.error.average_rmse > 0
+
+
 def test_a_box_with_too_many_steps_for_a_table_has_no_optimal():
     best = ib.calibrate(ib.Box(0, 10_000, step=1), 1, epsilon=1.0)
     assert isinstance(best, ib.ClampedStaircase)
