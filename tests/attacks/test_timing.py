@@ -201,11 +201,16 @@ def test_the_clock_tells_cells_apart_if_a_search_may_end_early(
 ) -> None:
     """Power of the test above: numpy's own search takes fewer steps near the lower bound.
 
-    About 0.8 are right. By chance 0.62 are, with a probability below 1e-13.
+    It is made four times, so that more than 0.8 are right. By chance 0.58 are, with a probability
+    below 4e-7, and the test above refuses 0.58.
     """
-    monkeypatch.setattr(place, "_not_above", lambda ends, x, _: np.searchsorted(ends, x, "right"))
+
+    def search(ends: Any, x: Any, _: Any) -> Any:
+        return [np.searchsorted(ends, x, "right") for _ in range(4)][-1]
+
+    monkeypatch.setattr(place, "_not_above", search)
     pair = FAR, FAR + 2**30 - 1
-    assert accuracy(FAR_TABLE.release, 300, 1000, pair, MANY) >= 0.62
+    assert accuracy(FAR_TABLE.release, 300, 1000, pair, MANY) >= 0.58
 
 
 @pytest.mark.parametrize("mechanism", [Window, Optimal, ClampedStaircase])
