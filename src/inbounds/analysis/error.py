@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,6 +15,9 @@ from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.numerics.quadrature import unit_rule
 from inbounds.recovery.cells import Cells
 from inbounds.recovery.mean_error import mean_rmse, middle_rmse, on_box
+
+CLEARLY = 0.99
+"""Of the error of the middle of the box: a smaller gain is of no use."""
 
 _NODES, _WEIGHTS = unit_rule(32)
 _AT_ONCE = 1 << 18  # numbers in one call
@@ -76,7 +79,7 @@ class ErrorSummary:
         mean = None if people is None else mean_rmse(mechanism, people)
         few = _narrowed(mechanism)
         if few is not None:
-            return cls(**asdict(_on_steps(mechanism, few, mean)))
+            return cls(*_on_steps(mechanism, few), mean)
         average = np.zeros(mechanism.domain.dimension)
         worst, worst_bias, bound_mass = average, 0.0, 0.0
         for values, weights in _places(mechanism):
@@ -121,7 +124,7 @@ def read_rmse(mechanism: Mechanism) -> float | None:
     if not box.is_interval:
         return None
     if box.steps[0] is None:
-        return min(mean_rmse(mechanism, 1), ErrorSummary.of(mechanism).average_rmse)
+        return mean_rmse(mechanism, 1)
     return _StepErrors.of(mechanism).read if _count(box) <= _MOST_STEPS else None
 
 
@@ -174,13 +177,16 @@ def _narrowed(mechanism: Mechanism) -> Mechanism | None:
     return on_box(mechanism, few) if _count(few) == _MOST_STEPS else None
 
 
-def _on_steps(mechanism: Mechanism, few: Mechanism, mean: float | None) -> ErrorSummary:
-    """Return the errors of rounded outputs; steps that `few` does not have are in its middle."""
+def _on_steps(mechanism: Mechanism, few: Mechanism) -> tuple[float, float, float, float]:
+    """Return the worst and average RMSE, the worst bias and the bound mass, of rounded outputs.
+
+    Steps that `few` does not have are like its middle.
+    """
     errors, more = _StepErrors.of(few), _count(mechanism.domain) - _count(few.domain)
     middle = float(errors.mse[errors.mse.size // 2])
     average = (float(errors.mse.sum()) + more * middle) / (errors.mse.size + more)
     worst = math.sqrt(float(errors.mse.max()))
-    return ErrorSummary(worst, math.sqrt(average), errors.bias, errors.bound_mass, mean)
+    return worst, math.sqrt(average), errors.bias, errors.bound_mass
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:

@@ -13,7 +13,7 @@ from inbounds._text import shown
 from inbounds.analysis.error import times_least
 
 if TYPE_CHECKING:
-    from inbounds.analysis.compare import Comparison
+    from inbounds.analysis.comparison import Comparison
     from inbounds.analysis.regimes import Regimes
     from inbounds.analysis.reproduction import Table1Row
 

@@ -15,7 +15,7 @@ from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
-from inbounds.analysis.error import ErrorSummary
+from inbounds.analysis.error import CLEARLY, ErrorSummary
 from inbounds.analysis.overview import regimes_table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -97,6 +97,11 @@ class Regimes(Printed):
         """Percent by which the lowest average RMSE is below the second lowest."""
         first, second = np.sort(self.rmse, axis=0)[:2]
         return np.asarray(100 * (1 - first / second))
+
+    @property
+    def over_the_middle(self) -> Floats:
+        """The lowest error over 99 % of that of the middle of the box; above 1 it is of no use."""
+        return np.asarray(self.rmse.min(axis=0) / (CLEARLY / np.sqrt(12)))
 
     def plot(self) -> Figure:
         """Draw the map; needs matplotlib. `inbounds.plots.regimes` draws several together."""

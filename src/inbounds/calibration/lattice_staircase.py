@@ -14,8 +14,13 @@ import math
 import numpy as np
 
 from inbounds.calibration.column import Mixture
+from inbounds.calibration.plan import TablePlan
+from inbounds.calibration.spacing import Interval
 from inbounds.numerics.staircase import best_plateau, least_variance
 
+_ROWS = 816  # of a table with random rounding between knots
+_ENOUGH = 1.01  # times the least variance: a smaller table is preferred
+_COARSE = 1.03  # times the least variance: a finer table would be clearly better
 _NEARBY = 2  # lengths around that of the continuous staircase, one of which is the best
 _HARDLY = 1.001
 
@@ -119,3 +124,32 @@ def staircase(rows: int, reach: int, epsilon: float) -> Mixture:
         ),
         np.concatenate([ends, first[:, 0] + half - (rows - 1) / 2, -ends[::-1]]),
     )
+
+
+def staircase_plan(interval: Interval, epsilon: float, rounding: float) -> TablePlan | None:
+    """Return the staircase on as many knots as it needs, or None if they do not fit.
+
+    Parameters
+    ----------
+    interval
+        The box and the distance of neighbours.
+    epsilon
+        The pure ε.
+    rounding
+        What random rounding adds to the variance, in squared distances of knots.
+
+    Returns
+    -------
+    TablePlan or None
+        Its outputs are places, counted from the middle knot.
+    """
+    most = int(_ROWS * interval.ratio)
+    if most < 1 or interval.all_are_neighbours:
+        return None
+    reach = best_reach(most, epsilon, rounding, enough=_ENOUGH)
+    boundaries = interval.knots(reach)
+    if boundaries is None:
+        return None
+    plan = TablePlan("knots", boundaries, reach, staircase(len(boundaries), reach, epsilon))
+    coarse = relative_error(reach, epsilon, rounding) > _COARSE * least_variance(epsilon)
+    return plan.marked_limited() if coarse else plan

@@ -10,13 +10,14 @@ Proof: docs/proofs/optimal.md, theorems 6 and 11.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.calibration.column import Mixture
-from inbounds.calibration.lattice_staircase import best_reach, relative_error, staircase
+from inbounds.calibration.lattice_staircase import relative_error, staircase_plan
 from inbounds.calibration.plan import TablePlan
 from inbounds.calibration.spacing import Interval
 from inbounds.calibration.unbiased_points import on_grid, points_plan, shrunk, with_exact_means
@@ -26,11 +27,8 @@ from inbounds.numerics.staircase import least_variance
 
 _CLOSED_FORM = 0.01  # the largest epsilon of the closed form; it is 0.01 % above the least variance
 _FEWEST_KNOTS, _MOST_KNOTS = 24, 64
-_STAIRCASE_ROWS = 816  # of a table without a program
 _ROUNDING = 0.02  # the variance that random rounding may add, relative to the rest
 _BETWEEN = 1 / 6  # the variance that it adds on average, in squared distances of knots
-_ENOUGH = 1.01  # times the least variance: a smaller table is preferred
-_COARSE = 1.03  # times the least variance: a finer table would be clearly better
 _GAIN = 0.7  # times the sensitivity in widths: what a program gains at the bounds at most
 _IRREGULAR = 2.0**-44  # knots that are less precise than this need readings of their own
 
@@ -102,24 +100,17 @@ def _solved(interval: Interval, epsilon: float, count: int) -> TablePlan:
 
 def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
     """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
-    most = int(_STAIRCASE_ROWS * interval.ratio)
-    if most < 1 or interval.all_are_neighbours:
+    plan = staircase_plan(interval, epsilon, _BETWEEN)
+    if plan is None:
         return None
-    reach = best_reach(most, epsilon, _BETWEEN, enough=_ENOUGH)
-    boundaries = interval.knots(reach)
-    if boundaries is None:
-        return None
-    noise = staircase(len(boundaries), reach, epsilon)
-    knots = _positions(interval, boundaries)
+    noise, knots = plan.mixture, _positions(interval, plan.boundaries)
     spacing = float(knots[-1] - knots[0]) / (knots.size - 1)
     readings = noise.outputs * spacing + float(knots[-1] + knots[0]) / 2
     chances = np.exp(-epsilon * noise.levels).T * noise.weights
     bias = knots - chances @ readings
     if np.abs(bias).max() > _IRREGULAR:
         readings = readings + np.linalg.lstsq(chances, bias)[0]
-    plan = TablePlan("knots", boundaries, reach, Mixture(noise.levels, noise.weights, readings))
-    coarse = relative_error(reach, epsilon, _BETWEEN) > _COARSE * least_variance(epsilon)
-    return plan.marked_limited() if coarse else plan
+    return replace(plan, mixture=replace(noise, outputs=readings))
 
 
 def _clamped_geometric(interval: Interval, epsilon: float) -> TablePlan:

@@ -9,7 +9,7 @@ Proof: docs/proofs/optimal.md, theorems 3 and 11.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,17 +23,14 @@ from inbounds.calibration.column import (
     plateaus,
     unfolded,
 )
-from inbounds.calibration.lattice_staircase import best_reach, relative_error, staircase
+from inbounds.calibration.lattice_staircase import relative_error, staircase_plan
 from inbounds.calibration.plan import TablePlan, nearest
 from inbounds.calibration.spacing import Interval
 from inbounds.errors import CertificateError
 from inbounds.numerics.staircase import least_variance
 
 _USUAL_ROWS = 80  # more knots take longer than about a second
-_STAIRCASE_ROWS = 816  # of a table without a program
 _BETWEEN = 1 / 4  # the variance that random rounding adds at most, in squared distances of knots
-_ENOUGH = 1.01  # times the least error: a smaller table is preferred
-_COARSE = 1.03  # times the least error: a finer table would be clearly better
 _GAIN = 0.7  # times the sensitivity in widths: what a program gains at the bounds at most
 MOST_KNOTS = 128
 """A box more than this many times as wide as Δ would need too many knots."""
@@ -124,18 +121,11 @@ def _solved(
 
 def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
     """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
-    most = int(_STAIRCASE_ROWS * interval.ratio)
-    if most < 1 or interval.all_are_neighbours:
+    plan = staircase_plan(interval, epsilon, _BETWEEN)
+    if plan is None:
         return None
-    reach = best_reach(most, epsilon, _BETWEEN, enough=_ENOUGH)
-    boundaries = interval.knots(reach)
-    if boundaries is None:
-        return None
-    noise = staircase(len(boundaries), reach, epsilon)
-    outputs = np.clip(noise.outputs * interval.ratio / reach, -0.5, 0.5)
-    plan = TablePlan("knots", boundaries, reach, Mixture(noise.levels, noise.weights, outputs))
-    coarse = relative_error(reach, epsilon, _BETWEEN) > _COARSE * least_variance(epsilon)
-    return plan.marked_limited() if coarse else plan
+    outputs = np.clip(plan.mixture.outputs * interval.ratio / plan.reach, -0.5, 0.5)
+    return replace(plan, mixture=replace(plan.mixture, outputs=outputs))
 
 
 def _worst(interval: Interval, plan: TablePlan, epsilon: float) -> float:

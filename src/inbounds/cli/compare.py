@@ -12,7 +12,7 @@ from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
-    from inbounds.analysis.compare import Comparison
+    from inbounds.analysis.comparison import Comparison
 
 EXAMPLES = r"""
 [bold]Examples[/bold]

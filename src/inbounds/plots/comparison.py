@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from inbounds.analysis.compare import Comparison, Contender
+    from inbounds.analysis.comparison import Comparison, Contender
 
 
 _NEAR = 2.0  # lengths of the longest bar within which a line is drawn

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from inbounds.analysis.regimes import Regimes
 
-_MIDDLE_RMSE = 12**-0.5  # of always publishing the middle of the box, in widths
-_CLEARLY = 0.99  # of that error: a smaller gain is of no use
-
 
 def regimes_figure(maps: Sequence[Regimes]) -> Figure:
     """Draw one map for each of `maps`, two in a row.
@@ -97,7 +94,7 @@ def _log_ratio_of_truncated(regimes: Regimes) -> Floats:
 
 
 def _log_ratio_to_middle(regimes: Regimes) -> Floats:
-    return np.asarray(np.log(regimes.rmse.min(axis=0) / (_CLEARLY * _MIDDLE_RMSE)))
+    return np.asarray(np.log(regimes.over_the_middle))
 
 
 def _title(regimes: Regimes, truncated: Floats) -> str:

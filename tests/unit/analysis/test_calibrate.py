@@ -60,15 +60,40 @@ def test_the_staircase_is_best_where_tables_are_too_coarse():
 
 
 @pytest.mark.parametrize(
-    "box", [ib.Box(1e18, 2e18, step=1024.0), ib.Box(0, 1e6, step=1e-4), ib.Box(1e15, 1e15 + 0.25)]
+    "box",
+    [
+        *(ib.Box(1e18, 2e18, step=1024.0), ib.Box(0, 1e6, step=1e-4)),
+        *(ib.Box(1e15, 1e15 + 0.25), ib.Box(0, 1)),
+    ],
 )
 def test_mechanisms_that_a_box_does_not_allow_are_left_out(box):
-    change = float(box.widths[0]) / 3
+    change = float(box.widths[0]) * 0.6
     for guarantee in ({"epsilon": 0.5}, {"rho": 0.1}, {"rho": 1e-15}):
         best = ib.calibrate(box, change, **guarantee)
         assert best.domain == box
         for contender in ib.compare(box, change, **guarantee).contenders:
             assert contender.error.average_rmse > 0
+
+
+def test_inside_has_a_low_error_for_a_small_sensitivity_too():
+    """A table with no mass on the bounds, where the staircase is left out."""
+    inside = ib.calibrate(ib.Box(0, 120), 120 / 600, epsilon=1.0, inside=True)
+    best = ib.calibrate(ib.Box(0, 120), 120 / 600, epsilon=1.0)
+    assert isinstance(inside, ib.Optimal)
+    assert isinstance(best, ib.ClampedStaircase)
+    assert inside.mse(60.0) < 1.01 * best.mse(60.0)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 5.0])
+def test_a_table_that_is_not_tried_would_not_have_been_chosen(epsilon):
+    best, table = (
+        m.mse(np.linspace(0, 1, 4001)).mean()
+        for m in (
+            ib.calibrate(ib.Box(0, 1), 1 / 513, epsilon=epsilon),
+            ib.Optimal(ib.Box(0, 1), 1 / 513, epsilon),
+        )
+    )
+    assert best < table
 
 
 def test_a_box_with_too_many_steps_for_a_table_has_no_optimal():

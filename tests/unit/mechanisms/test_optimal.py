@@ -2,6 +2,7 @@ import json
 import math
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -116,6 +117,25 @@ def test_unbiased_readings_have_the_value_as_their_mean(m: Optimal) -> None:
         mean = float(chances_of(m, value) @ m.unbiased(m.outputs))
         assert abs(mean - value) <= m.reading_bias + 1e-12 * width
     assert m.reading_bias < 1e-9 * width
+
+
+@pytest.mark.parametrize(
+    "m",
+    [
+        Optimal(Box(1e9, 1e9 + 10, step=1), 10, 1.0, "unbiased"),
+        Optimal(Box(1e15, 1e15 + 10, step=2.5), 7.5, 0.5, "unbiased"),
+        Optimal(Box(1e15, 1e15 + 7), 3.5, 15.0, "unbiased"),
+        Optimal(Box(2.0**53, 2.0**53 + 10, step=10 / 3), 3, 1.0, "unbiased"),
+    ],
+    ids=repr,
+)
+def test_readings_far_from_zero_state_the_bias_of_their_rounding(m: Optimal) -> None:
+    readings = [Fraction(reading) for reading in m.unbiased(np.array(m.table.outputs)).tolist()]
+    knots = m.table.boundaries if m.table.kind == "knots" else ()
+    assert knots
+    for knot, row in zip(knots, m.table.rows, strict=True):
+        mean = sum(entry * reading for entry, reading in zip(row, readings, strict=True))
+        assert abs(mean / TOTAL - Fraction(knot)) <= m.reading_bias
 
 
 def test_cells_have_no_unbiased_reading() -> None:

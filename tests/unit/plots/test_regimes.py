@@ -24,6 +24,7 @@ class Map:
         self.best = np.asarray(NAMES)[self.rmse.argmin(axis=0)]
         first, second = np.sort(self.rmse, axis=0)[:2]
         self.margin = 100 * (1 - first / second)
+        self.over_the_middle = first / (0.99 / np.sqrt(12))
 
 
 @pytest.fixture
