@@ -28,6 +28,7 @@ MechanismName = Literal[
     "optimal",
 ]
 ObjectiveName = Literal["average", "worst", "unbiased"]
+CriterionName = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass", "mean_rmse"]
 MethodName = Literal["exact", "paper", "liu", "analytic", "classical"]
 ScalingName = Literal["isotropic", "width"]
 NormName = Literal["l2", "l1", "linf", "each"]
@@ -122,6 +123,27 @@ ObjectiveOption = Annotated[
         "--objective",
         help="What --mechanism optimal makes small: the average squared error (the default), the "
         "worst, or the variance of an unbiased reading, for means of many people.",
+    ),
+]
+CriterionOption = Annotated[
+    CriterionName | None,
+    typer.Option(
+        "--criterion",
+        help="Which error of the best mechanism is the lowest: the average (the default) or the "
+        "worst, the bias, the probability of a bound, or, with --people, the error of their mean.",
+    ),
+]
+Inside = Annotated[
+    bool,
+    typer.Option(
+        "--inside", help="Choose among mechanisms that put no probability on the bounds themselves."
+    ),
+]
+People = Annotated[
+    int | None,
+    typer.Option(
+        help="Local privacy: this many people release one value each, and the error that counts is "
+        "that of their mean, as estimated from the outputs."
     ),
 ]
 MethodOption = Annotated[
@@ -266,6 +288,9 @@ def build(
     method: str | None = None,
     scaling: str | None = None,
     objective: str | None = None,
+    criterion: str | None = None,
+    inside: bool = False,
+    people: int | None = None,
 ) -> Mechanism:
     """Calibrate the named mechanism, or the best one, and refuse an option that it would ignore.
 
@@ -276,19 +301,25 @@ def build(
     BoundedLaplace(Box(0, 120), L2(2.5), scale=4.03...)
     """
     import inbounds  # noqa: PLC0415 - help must be quick
+    from inbounds.analysis.calibrate import check_people  # noqa: PLC0415 - as above
 
     implied = "bounded-gaussian" if method or scaling else "optimal" if objective else "best"
     mechanism = mechanism or implied
-    name, used = _CLASSES.get(mechanism, ("", {"delta", "rho"}))
+    name, used = _CLASSES.get(mechanism, ("", {"delta", "rho", "criterion", "inside", "people"}))
     others = {"method": method, "scaling": scaling, "objective": objective}
-    options = guarantee.stated() | {key: value for key, value in others.items() if value}
-    for key in (key for key in options if key not in used | {"epsilon"}):
+    others |= {"criterion": criterion, "inside": inside or None, "people": people}
+    stated = {key: value for key, value in others.items() if value is not None}
+    options: dict[str, Any] = guarantee.stated() | stated
+    for key in (key for key in options if key not in used | {"epsilon", "people"}):
         raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")
+    people = check_people(options.pop("people", None), box)
     if mechanism == "clamped-gaussian":
         if guarantee.is_pure and method != "exact":
             hint = Hint("{} needs no delta.", "method='exact'") if box.is_interval else None
             raise ArgumentError.must_be("delta", f"given with the mechanism {mechanism}", hint=hint)
         options.setdefault("delta", 0.0)
+    if not name:
+        options["people"] = people
     calibrate = getattr(inbounds, name).calibrated if name else inbounds.calibrate
     result: Mechanism = calibrate(box, sensitivity, **options)
     return result

@@ -35,6 +35,10 @@ The same with the bounded Gaussian mechanism, in place of the one with the lowes
 $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1 \
   --mechanism bounded-gaussian
 
+The one with which the mean of 10,000 people's ages, who release one each, is best read back:
+
+$ inbounds calibrate --bounds 0:120 --sensitivity 120 --epsilon 1 --people 10000
+
 Two numbers released together, with a bound on the change of each:
 
 $ inbounds calibrate --bounds 0:10 --bounds 1:9 \
@@ -62,6 +66,9 @@ def calibrate(
     method: arguments.MethodOption = None,
     scaling: arguments.Scaling = None,
     objective: arguments.ObjectiveOption = None,
+    criterion: arguments.CriterionOption = None,
+    inside: arguments.Inside = False,
+    people: arguments.People = None,
     step: arguments.Steps = None,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
@@ -83,6 +90,9 @@ def calibrate(
         method=method,
         scaling=scaling,
         objective=objective,
+        criterion=criterion,
+        inside=inside,
+        people=people,
     )
     most_rows = _CHECKED if certificate is None else None
     proof = checked_certificate(built, most_rows=most_rows)
@@ -99,7 +109,7 @@ def calibrate(
         from inbounds.plots.release import release_figure  # noqa: PLC0415 - needs matplotlib
 
         output.save(release_figure(built), plot)
-    facts = describe(built, guarantee, proof, most_rows=most_rows)
+    facts = describe(built, guarantee, proof, most_rows=most_rows, people=people)
     if json:
         output.show_json({"mechanism": arguments.option_name(built), **facts})
     else:
@@ -138,6 +148,7 @@ def describe(
     proof: Proof | None,
     *,
     most_rows: int | None = None,
+    people: int | None = None,
 ) -> dict[str, Any]:
     """Return what the command reports, under the names that JSON shows.
 
@@ -179,11 +190,11 @@ def describe(
         "arithmetic": "integers" if hasattr(proof, "table") else "balls",
         "checked": _is_short(proof, most_rows),
     }
-    error, baseline = ErrorSummary.of(mechanism), ErrorSummary.of_middle(box)
+    error, baseline = ErrorSummary.of(mechanism, people), ErrorSummary.of_middle(box, people)
     return facts | {
         "error": {key: value for key, value in asdict(error).items() if value is not None},
-        "middle_of_the_box_rmse": baseline.average_rmse,
-        "beats_the_middle": error.average_rmse < baseline.average_rmse,
+        "middle_of_the_box_rmse": baseline.rmse,
+        "beats_the_middle": error.rmse < baseline.rmse,
         "interval_95_at_middle": {"value": middle, "low": low, "high": high},
         "certificate": certified,
     }
@@ -205,6 +216,7 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
         *_scale_row(mechanism, facts["scale"]),
         *((labels[key], f"{facts[key]:.10g}") for key in labels if key in facts),
         ("RMSE", f"{error['average_rmse']:.6g} on average, {error['worst_rmse']:.6g} at worst"),
+        *_mean_row(error.get("mean_rmse")),
         ("middle of the box", baseline),
         ("bias", f"{error['worst_bias']:.6g} at worst"),
         ("outputs at a bound", f"{error['bound_mass']:.1%} at worst"),
@@ -212,6 +224,11 @@ def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
         _certified(facts),
     ]
     return Table.of_facts(f"{type(mechanism).__name__} on {mechanism.domain!r}", rows)
+
+
+def _mean_row(rmse: float | None) -> list[tuple[str, str]]:
+    """Return a row about the mean of many people, if it was asked for."""
+    return [] if rmse is None else [("RMSE of their mean", f"{rmse:.6g}, as read back")]
 
 
 def _scale_row(mechanism: Mechanism, scale: Any) -> list[tuple[str, str]]:

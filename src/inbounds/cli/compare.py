@@ -25,6 +25,10 @@ The same for the mean of the ages that 100,000 people release, one each:
 
 $ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1 --people 100000
 
+Which mechanism is the best for a whole number of people, up to 200?
+
+$ inbounds compare --bounds 0:200 --step 1 --sensitivity 1 --epsilon 1
+
 Two outputs together, with a delta; then as rows for a spreadsheet:
 
 $ inbounds compare --bounds 0:10 --bounds 1:9 \
@@ -43,13 +47,8 @@ def compare(
     delta: arguments.Delta = None,
     rho: arguments.Rho = None,
     norm: arguments.Norm = None,
-    people: Annotated[
-        int | None,
-        typer.Option(
-            help="Local privacy: this many people release one value each. Rank by the error of "
-            "their mean, as estimated from the outputs."
-        ),
-    ] = None,
+    people: arguments.People = None,
+    step: arguments.Steps = None,
     json: arguments.Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV.")] = False,
     plot: arguments.Plot = None,
@@ -60,7 +59,7 @@ def compare(
     from inbounds.analysis import compare as analysis  # noqa: PLC0415 - help must be quick
 
     result = analysis.compare(
-        arguments.read_box(bounds),
+        arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
         epsilon=epsilon,
         delta=0.0 if delta is None else delta,

@@ -23,8 +23,9 @@ from inbounds.errors import (
 )
 
 _OPTIONS = (
-    *("bounds", "confidence", "delta", "dimension", "epsilon", "format", "method", "norm"),
-    *("objective", "people", "releases", "rho", "scaling", "sensitivity", "step", "unit"),
+    *("bounds", "confidence", "criterion", "delta", "dimension", "epsilon", "format", "inside"),
+    *("method", "norm", "objective", "people", "releases", "rho", "scaling", "sensitivity"),
+    *("step", "unit"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},

@@ -42,6 +42,47 @@ def test_the_default_is_the_best_mechanism_and_its_table_is_proved_in_integers(t
     assert found["certificate"]["arithmetic"] == "integers"
 
 
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ([], {}),
+        (["--criterion", "worst_rmse"], {"criterion": "worst_rmse"}),
+        (["--inside"], {"inside": True}),
+        (["--people", "10000"], {"people": 10_000}),
+    ],
+)
+def test_what_counts_as_the_best_is_heeded(options, chosen):
+    best = ib.calibrate(ib.Box(0, 120), 30, epsilon=1.0, **chosen)
+    found = facts(*BEST, *options)
+    assert found["mechanism"] == "optimal"
+    assert found["interval_95_at_middle"]["low"] == best.output_interval(60.0, 0.95)[0]
+
+
+def test_the_error_of_a_mean_of_people_is_shown_for_any_mechanism():
+    for mechanism in ("best", "window"):
+        found = facts(*BEST, "--people", "10000", "--mechanism", mechanism)
+        assert found["error"]["mean_rmse"] < found["error"]["average_rmse"] / 10
+        assert found["beats_the_middle"]
+    text = calibrate(*BEST, "--people", "10000").stdout
+    assert "RMSE of their mean" in text
+    assert "RMSE of their mean" not in calibrate(*BEST).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--inside", *GAUSSIAN], "--inside must not be given with the mechanism bounded-gaussian"),
+        (["--people", "9", "--bounds", "0:1"], "--people must be left out on a box of several"),
+        (["--people", "0", *GAUSSIAN], "--people must be a whole number from 1 to"),
+        (["--criterion", "mean_rmse"], "--criterion must not be 'mean_rmse' unless people is"),
+    ],
+)
+def test_options_that_make_no_sense_together_are_refused(options, message):
+    result = calibrate(*BEST, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
 def test_json_holds_the_calibrated_mechanism():
     found = facts(*AGE)
     m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)

@@ -45,6 +45,13 @@ def test_csv_holds_the_rows(expected):
     assert 0 <= float(rows[0]["mse_above_limit_percent"]) < 2
 
 
+def test_steps_are_heeded():
+    count = ["--bounds", "0:20", "--sensitivity", "1", "--epsilon", "1"]
+    found = json.loads(compare(*count, "--step", "1", "--json").stdout)
+    assert found["domain"] == "Box(0, 20, step=1)"
+    assert found["mechanisms"] == ib.compare(ib.Box(0, 20, step=1), 1, epsilon=1.0).rows()
+
+
 def test_people_and_rho_are_heeded():
     phones = ["--bounds", "0:120", "--sensitivity", "120"]
     found = json.loads(compare(*phones, "--epsilon", "1", "--people", "1000", "--json").stdout)
