@@ -306,10 +306,11 @@ def build(
     implied = "bounded-gaussian" if method or scaling else "optimal" if objective else "best"
     mechanism = mechanism or implied
     name, used = _CLASSES.get(mechanism, ("", {"delta", "rho", "criterion", "inside", "people"}))
-    others = {"method": method, "scaling": scaling, "objective": objective}
+    others: dict[str, Any] = {"method": method, "scaling": scaling, "objective": objective}
     others |= {"criterion": criterion, "inside": inside or None, "people": people}
-    stated = {key: value for key, value in others.items() if value is not None}
-    options: dict[str, Any] = guarantee.stated() | stated
+    options = guarantee.stated() | {
+        key: value for key, value in others.items() if value is not None
+    }
     for key in (key for key in options if key not in used | {"epsilon", "people"}):
         raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")
     people = check_people(options.pop("people", None), box)

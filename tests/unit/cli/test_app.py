@@ -110,5 +110,5 @@ def test_an_example_of_the_help_runs(tmp_path, monkeypatch, line):
 
 def test_there_are_examples_of_pipes_and_files():
     lines = examples()
-    assert len(lines) == 12
+    assert len(lines) == 14
     assert any(line.startswith("echo") for line in lines)
