@@ -303,7 +303,8 @@ class Window(Mechanism):
     @property
     def _grid_bias(self) -> float:
         """Without a step, the start of a window is a whole place: at most one place of bias."""
-        return self._spacing / self._sampler.slope if self._sampler.grid.step is None else 0.0
+        window = self._sampler
+        return self._spacing * window.inside / window.slope if window.grid.step is None else 0.0
 
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._sampler.slope == 0:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from inbounds._types import Floats
 
@@ -67,7 +65,9 @@ class Sample:
         )
         sums = (weight * at_floor + (1 - weight) * at_other) @ self.counts
         sizes = (weight * np.abs(at_floor) + (1 - weight) * np.abs(at_other)) @ self.counts
-        return float(logsumexp(sums - _ROUNDING * sizes)) - math.log(len(bets)) - _ROUNDING
+        logs = sums - _ROUNDING * sizes
+        top = float(np.max(logs))
+        return top + math.log(float(np.mean(np.exp(logs - top)))) - _ROUNDING
 
 
 class Tally:
@@ -118,11 +118,13 @@ class ProvedMean:
     Attributes
     ----------
     sample
-        The readings.
+        The readings, less the centre.
+    centre
+        A number near the readings, from which they are measured.
     bounds
         The box, in which the mean is.
     reach
-        The smallest and the largest reading that is possible.
+        The smallest and the largest reading that is possible, less the centre.
     error
         How far the expectation of a reading may be from the value, including all rounding.
     deviations
@@ -131,6 +133,7 @@ class ProvedMean:
     """
 
     sample: Sample
+    centre: float
     bounds: tuple[float, float]
     reach: tuple[float, float]
     error: float
@@ -138,29 +141,29 @@ class ProvedMean:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return an interval that holds the mean with a probability of at least `level`."""
-        if not self.error < self.bounds[1] - self.bounds[0]:
+        lower, upper = self.bounds
+        if not self.error < upper - lower:
             return self.bounds
-        low = self._refused_up_to(level)
-        high = -self._mirrored._refused_up_to(level)
-        return low, max(low, high)
+        ends = lower - self.centre, upper - self.centre
+        low = self._refused_up_to(self.sample, ends, self.reach[0], level)
+        mirrored = self.sample.mirrored, (-ends[1], -ends[0]), -self.reach[1]
+        high = -self._refused_up_to(*mirrored, level)
+        slack = 2 * math.ulp(max(abs(lower), abs(upper)))
+        low, high = self.centre + low - slack, self.centre + high + slack
+        return max(lower, low), min(upper, high)
 
-    @property
-    def _mirrored(self) -> Self:
-        (lower, upper), (lowest, highest) = self.bounds, self.reach
-        ends = (-upper, -lower), (-highest, -lowest)
-        return type(self)(self.sample.mirrored, *ends, self.error, self.deviations)
-
-    def _refused_up_to(self, level: float) -> float:
-        """Return a claim that is refused as too small, nearly the largest, or the lower bound."""
-        count = float(self.sample.counts.sum())
-        boldest = _BOLDEST / (self.bounds[1] + self.error - self.reach[0])
-        bets = bets_for(count, level, *self.deviations, boldest)
+    def _refused_up_to(
+        self, sample: Sample, ends: tuple[float, float], lowest: float, level: float
+    ) -> float:
+        """Return a claim that is refused as too small, nearly the largest, or the lower end."""
+        low, high = ends
+        boldest = _BOLDEST / (high + self.error - lowest)
+        bets = bets_for(float(sample.counts.sum()), level, *self.deviations, boldest)
         needed = math.log(2 / (1 - level)) * (1 + _ROUNDING) + _ROUNDING
 
         def refused(claim: float) -> bool:
-            return self.sample.log_capital(bets, claim + self.error) >= needed
+            return sample.log_capital(bets, claim + self.error) >= needed
 
-        low, high = self.bounds
         if refused(high):
             return high
         for _ in range(_HALVINGS):

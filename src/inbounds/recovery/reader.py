@@ -56,15 +56,14 @@ class UnbiasedReader:
         self._bounds = float(mechanism.domain.lower), float(mechanism.domain.upper)
         self._middle = self._bounds[0] / 2 + self._bounds[1] / 2
         self._moments = np.zeros((4, 1))
-        low, high = mechanism.unbiased(np.array(self._bounds))
+        low, high = mechanism.unbiased(np.array(self._bounds)) - self._middle
         self._reach = float(low), float(high)
         self._tally = Tally(*self._reach)
 
     def add(self, outputs: Floats, times: Floats | None) -> None:
         """Add the readings of outputs, each as often as `times` says."""
-        readings = self._mechanism.unbiased(outputs)
-        self._tally.add(readings, times)
-        off = readings - self._middle
+        off = self._mechanism.unbiased(outputs) - self._middle
+        self._tally.add(off, times)
         weight = np.ones_like(off) if times is None else times
         for power in range(4):
             self._moments[power] += float(weight @ off**power)
@@ -76,7 +75,13 @@ class UnbiasedReader:
         spread, least = (high - low) / 2, mechanism.least_reading_deviation
         values = np.linspace(*self._bounds, _VALUES)
         most = math.sqrt(np.max(mechanism.reading_variance(values))) + (values[-1] - values[0]) / 2
-        known = self._bounds, self._reach, mechanism.reading_error, (least, float(most))
+        known = (
+            self._middle,
+            self._bounds,
+            self._reach,
+            mechanism.reading_error,
+            (least, float(most)),
+        )
         proved = ProvedMean(self._tally.sample(), *known)
         rest = mechanism.reading_bias, spread, self._bounds, least, proved
         return Readings(self._moments, middles, corrections, *rest)
