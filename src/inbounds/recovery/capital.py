@@ -58,13 +58,14 @@ class Sample:
         the floor: of all readings above the floor, these give the smallest product.
         """
         above = self.least_means - self.floors
-        weight = self.variances / (self.variances + above**2)
+        squares = self.variances + above**2
+        weights = self.variances / squares, above**2 / squares  # their sum is 1
         other = self.least_means + self.variances / above
-        at_floor, at_other = (
-            np.log1p(np.multiply.outer(bets, place - claim)) for place in (self.floors, other)
-        )
-        sums = (weight * at_floor + (1 - weight) * at_other) @ self.counts
-        sizes = (weight * np.abs(at_floor) + (1 - weight) * np.abs(at_other)) @ self.counts
+        growths = [
+            weight * np.log1p(np.multiply.outer(bets, place - claim))
+            for weight, place in zip(weights, (self.floors, other), strict=True)
+        ]
+        sums, sizes = sum(growths) @ self.counts, sum(map(np.abs, growths)) @ self.counts
         logs = sums - _ROUNDING * sizes
         top = float(np.max(logs))
         return top + math.log(float(np.mean(np.exp(logs - top)))) - _ROUNDING
@@ -101,7 +102,7 @@ class Tally:
         counts, first, second = self._moments[:, held]
         floors, ceilings = self._edges[:-1][held], self._edges[1:][held]
         width = float(np.max(np.diff(self._edges)))
-        rounding = _UNIT * (float(counts.sum()) + 8)
+        rounding = _UNIT * (float(counts.sum()) + _CELLS)
         off = first / counts
         means, slack = self._middles[held] + off, rounding * width
         variances = np.maximum(second / counts - off**2, 0.0) + slack * width

@@ -89,7 +89,7 @@ class Readings:
         lower, upper = self.bounds
         below = min(self._average - low, self.mean - unseen * (self.mean - lower))
         above = max(self._average - high, self.mean + unseen * (upper - self.mean))
-        return max(lower, below - self.bias), min(upper, above + self.bias)
+        return float(max(lower, below - self.bias)), float(min(upper, above + self.bias))
 
     @cached_property
     def _count(self) -> float:
