@@ -27,7 +27,7 @@ KINDS: dict[str, Callable[[float], Mechanism]] = {
     ),
 }
 LUMPS = {0.3: 36.0, 0.05: 120.0, 0.5: 120.0}  # a fraction of people at this value, others at 0
-COLUMNS, PEOPLE, LEVEL = 50, 30, 0.8
+COLUMNS, PEOPLE, LEVEL = 40, 30, 0.8
 
 
 def intervals(mechanism: Mechanism, columns: Floats) -> Floats:
@@ -44,12 +44,12 @@ def intervals(mechanism: Mechanism, columns: Floats) -> Floats:
     return np.array(ends)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 3.0, 10.0])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_the_proved_interval_holds_the_mean_of_any_population(kind: str, epsilon: float) -> None:
     """An eighth as long, it would be refused where the box does not cut it off."""
     mechanism = KINDS[kind](epsilon)
-    fewest = int(binom.ppf(1e-6 / 27, COLUMNS, LEVEL))
+    fewest = int(binom.ppf(1e-6 / 18, COLUMNS, LEVEL))
     for seed, (fraction, lump) in enumerate(LUMPS.items()):
         values = lump * (np.random.default_rng(seed).random((COLUMNS, PEOPLE)) < fraction)
         outputs = np.asarray(mechanism.release(values, entropy=SeededEntropy(seed)), float)

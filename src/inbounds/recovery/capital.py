@@ -16,7 +16,7 @@ from inbounds._types import Floats
 
 _CELLS = 64  # of readings
 _MOST_BETS = 16
-_HALVINGS = 64  # of the box, in the search for an end of the interval
+_HALVINGS = 48  # of the box, in the search for an end of the interval
 _BOLDEST = 0.9  # of a capital that may be lost at one reading
 _BELOW = 2.0**-40  # of a cell, by which its lower end is moved down
 _UNIT = 2.0**-52

@@ -208,7 +208,7 @@ def exact_log_capital(readings: Sequence[float], bets: Sequence[float], claim: f
         return arb(exact(sum(products, Fraction(0)) / len(bets))).log()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     readings=st.lists(
         st.one_of(st.floats(-1, 2), st.sampled_from([-1.0, 0.0, 0.5, 2.0])), min_size=1, max_size=30
@@ -343,14 +343,14 @@ def test_the_error_of_a_window_s_reading_covers_the_start_of_its_window(
 @pytest.mark.parametrize("kind", list(MECHANISMS))
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_the_variance_of_a_reading_is_that_of_readings_drawn(kind: str, epsilon: float) -> None:
-    """200,000 readings at three values; a false alarm has a probability below 1e-6."""
+    """50,000 readings at three values; a false alarm has a probability below 1e-6."""
     mechanism = MECHANISMS[kind](ib.Box(0, 1), epsilon)
     for value in (0.0, 0.3, 1.0):
-        readings = mechanism.unbiased(mechanism.release(np.full(200_000, value)))
+        readings = mechanism.unbiased(mechanism.release(np.full(50_000, value)))
         square = (readings - value) ** 2
         error = 6 * square.std() / math.sqrt(square.size)
         variance = mechanism.reading_variance(value)
-        assert abs(square.mean() - variance) < error < 0.05 * variance
+        assert abs(square.mean() - variance) < error < 0.1 * variance
         assert mechanism.least_reading_deviation**2 <= variance * (1 + 1e-9)
 
 
