@@ -164,6 +164,7 @@ class Readable(Distribution):
     def reading_variance(self, values: Number) -> float: ...
     @overload
     def reading_variance(self, values: Numbers) -> Floats: ...
+    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
     def reading_variance(self, values: Any) -> Any:
         """Return the variance of `unbiased`, by an exact formula.
 

@@ -158,12 +158,13 @@ class ProvedMean:
     ) -> float:
         """Return a claim that is refused as too small, nearly the largest, or the lower end."""
         low, high = ends
-        boldest = _BOLDEST / (high + self.error - lowest)
-        bets = bets_for(float(sample.counts.sum()), level, *self.deviations, boldest)
+        count, typical = float(sample.counts.sum()), low / 2 + high / 2 - lowest
+        bets = bets_for(count, level, *self.deviations, _BOLDEST / typical)
         needed = math.log(2 / (1 - level)) * (1 + _ROUNDING) + _ROUNDING
 
         def refused(claim: float) -> bool:
-            return sample.log_capital(bets, claim + self.error) >= needed
+            most = _BOLDEST / (claim + self.error - lowest)
+            return sample.log_capital(np.minimum(bets, most), claim + self.error) >= needed
 
         if refused(high):
             return high
@@ -174,7 +175,7 @@ class ProvedMean:
 
 
 def bets_for(count: float, level: float, least: float, most: float, boldest: float) -> Floats:
-    """Return bets of up to `boldest` that are good for deviations from `least` to `most`.
+    """Return bets of about up to `boldest` that are good for deviations from `least` to `most`.
 
     For the deviation s the best bet is √(2 ln(2k/(1 - level))/count)/s, if there are k bets. They
     are spaced evenly in their logarithms, and k makes the interval at the worst s short.
@@ -195,5 +196,4 @@ def bets_for(count: float, level: float, least: float, most: float, boldest: flo
 
     number = min(range(1, _MOST_BETS + 1), key=length)
     deviations = least * ratio ** ((np.arange(number) + 0.5) / number)
-    best = math.sqrt(2 * math.log(2 * number / (1 - level)) / count) / deviations
-    return np.asarray(np.minimum(best, boldest))
+    return np.asarray(math.sqrt(2 * math.log(2 * number / (1 - level)) / count) / deviations)

@@ -177,8 +177,8 @@ class Deconvolution(Printed):
         the others at the other one, at epsilons from 1 to 100. It needs no bootstrap.
 
         **The mean, proved.** With ``proved=True``, a theorem guarantees the coverage, for any
-        number of people with any values; the interval is 1.4 to 1.6 times as long. This is for
-        unbiased readings: `Window`, unbiased `Optimal`, and `ClampedLaplace` without a step.
+        people with any values; for 100 or more, the interval is 1.3 to 1.7 times as long. This is
+        for unbiased readings: `Window`, unbiased `Optimal`, and `ClampedLaplace` without a step.
 
         **Other statistics** have the central interval of the bootstrap, which allows for chance
         but not for the bias of smoothing: it may hold the truth far less often.
