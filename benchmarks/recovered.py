@@ -20,7 +20,7 @@ from benchmarks.read_error import Outcomes
 from benchmarks.timing import judged, new_table
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
-from inbounds.recovery.mean import reader_of
+from inbounds.recovery.reader import reader_of
 
 Floats = NDArray[np.float64]
 Population = Callable[[int], Floats]

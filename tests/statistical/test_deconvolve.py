@@ -15,7 +15,7 @@ import inbounds as ib
 from inbounds.data import load_anes96
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.deconvolve import Deconvolution, deconvolve
-from inbounds.recovery.mean import UnbiasedReader, reader_of
+from inbounds.recovery.reader import UnbiasedReader, reader_of
 from inbounds.sampling.entropy import SeededEntropy
 
 AGES = load_anes96()["age"]

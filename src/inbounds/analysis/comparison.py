@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from inbounds._check import format_numbers
+from inbounds._entry import called
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
@@ -99,6 +100,7 @@ class Comparison(Printed):
         names = ", ".join(contender.name for contender in self.contenders)
         raise KeyError(f"{name!r} is not among {names}")
 
+    @called("best", inside='calibrate takes it; best("bound_mass") never puts mass on a bound.')
     def best(self, criterion: Criterion | None = None) -> Contender:
         """Return the mechanism that is best by one criterion of `calibrate`.
 

@@ -198,13 +198,20 @@ class ClampedLaplace(NoiseMechanism):
     @property
     def reading_bias(self) -> float:
         """How far the expectation of `unbiased` may be from the value (docs/proofs/readings.md)."""
-        most = 0.0
-        for step, scale in zip(self.domain.steps, self.scales.tolist(), strict=True):
-            if step is not None:
-                first = (scale + step / 2) * min(1.0, step / (4 * scale))
-                last = (scale + 1.5 * step) * min(1.0, 3 * step / (4 * scale))
-                most = max(most, step / 2 + first + last)
-        return most
+        steps = zip(self.domain.steps, self.scales.tolist(), strict=True)
+        return max(0.0 if step is None else _step_bias(step, scale) for step, scale in steps)
+
+    @property
+    def _grid_bias(self) -> float:
+        if self.domain.steps[0] is not None:
+            return 0.0
+        return _step_bias(float(self.sampler().grid(0).spacing), float(self.scales[0]))
+
+    def _reading_variance(self, inside: Floats) -> Floats:
+        """Return the variance before outputs are rounded (docs/proofs/readings.md, item 1)."""
+        beyond = (inside - self.domain.lower, self.domain.upper - inside)
+        masses = sum(np.exp(-distance / self.scale) for distance in beyond)
+        return np.asarray(self.scale * self.scale * (2 - masses / 2))
 
     @property
     def total_variation(self) -> float:
@@ -215,3 +222,10 @@ class ClampedLaplace(NoiseMechanism):
     def epsilon(self) -> float:
         """The pure epsilon that this scale gives: the largest l1 norm of change / scale."""
         return largest_l1(self.sensitivity.within(self.domain.widths), self.scales)
+
+
+def _step_bias(step: float, scale: float) -> float:
+    """Return the largest bias of readings of outputs that are rounded to a step."""
+    first = (scale + step / 2) * min(1.0, step / (4 * scale))
+    last = (scale + 1.5 * step) * min(1.0, 3 * step / (4 * scale))
+    return step / 2 + first + last

@@ -1,6 +1,7 @@
 """What to read from one output: the most likely value on average, or an unbiased one.
 
 Which mechanisms have an unbiased reading, and why others cannot have one: docs/proofs/readings.md.
+How far rounding moves readings: docs/proofs/deconvolution.md, item 16.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._column import open_column
-from inbounds._types import Floats, Nested, Number, SeriesLike, SeriesT
+from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.errors import ArgumentError, InBoundsError
 from inbounds.mechanisms.distribution import Distribution
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.sampling.grid import Grid
 
 _VALUES = 257  # over which the smallest deviation is taken
+_ROUNDING = 2.0**-48  # of the largest number in a reading, which outputs and slopes multiply
 
 
 class Readable(Distribution):
@@ -156,10 +158,76 @@ class Readable(Distribution):
         0.959
         """
         lower, upper = float(self.domain.lower), float(self.domain.upper)
+        return math.sqrt(np.min(self.reading_variance(np.linspace(lower, upper, _VALUES))))
+
+    @overload
+    def reading_variance(self, values: Number) -> float: ...
+    @overload
+    def reading_variance(self, values: Numbers) -> Floats: ...
+    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
+    def reading_variance(self, values: Any) -> Any:
+        """Return the variance of `unbiased`, by an exact formula.
+
+        The mean of the readings of n people with values xᵢ has the variance Σᵢ V(xᵢ)/n² because of
+        the noise, where V is this function.
+
+        Parameters
+        ----------
+        values
+            True values: a number or an array. Those outside the box count as its nearest point.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            E[(g(Y) − E[g(Y)])²] for the output Y of each value and its reading g(Y).
+
+        Raises
+        ------
+        ArgumentError
+            If a value is NaN or infinite.
+        InBoundsError
+            If the mechanism has no unbiased reading.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.Window(ib.Box(0, 1), 1, epsilon=1.0)
+        >>> m.reading_variance([0.0, 0.5]).round(3)
+        array([1.306, 0.921])
+        """
+        return scalar_or_array(self._reading_variance(self._inside(values)))
+
+    @property
+    def reading_error(self) -> float:
+        """How far the expectation of `unbiased` may be from the value, including all rounding.
+
+        To `reading_bias` it adds the rounding of outputs to a grid where no step is asked for, and
+        that of outputs and readings to doubles (docs/proofs/deconvolution.md, item 16). It is
+        defined on an interval.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> 0 < ib.ClampedLaplace(ib.Box(0, 9), 9, scale=3.0).reading_error < 1.1e-6
+        True
+        """
+        lower, upper = float(self.domain.lower), float(self.domain.upper)
         low, high = self.unbiased(np.array([lower, upper]))
-        slope = (high - low) / (upper - lower)  # of a reading that is a straight line
-        least = float(np.min(self.variance(np.linspace(lower, upper, _VALUES))))
-        return float(slope) * math.sqrt(least)
+        reach = float(high - low)
+        largest = max(abs(lower), abs(upper)) + reach
+        rounding = _ROUNDING * largest * (1 + reach / (upper - lower))
+        return self.reading_bias + self._grid_bias + rounding
+
+    @property
+    def _grid_bias(self) -> float:
+        """The bias of `unbiased` because outputs are on a grid, if the box has no step."""
+        return 0.0
+
+    def _reading_variance(self, inside: Floats) -> Floats:
+        """Return the variance of a reading that is a straight line."""
+        lower, upper = np.asarray(self.domain.lower), np.asarray(self.domain.upper)
+        slope = (self._unbiased(upper) - self._unbiased(lower)) / (upper - lower)
+        return np.asarray(slope**2 * self._variance(inside))
 
     def _read(
         self, output: Any, read: Callable[[Floats], Floats], check: Callable[..., Floats]

@@ -300,6 +300,12 @@ class Window(Mechanism):
             return beyond
         return beyond + _TINY * width / slope if slope else math.inf
 
+    @property
+    def _grid_bias(self) -> float:
+        """Without a step, the start of a window is a whole place: at most one place of bias."""
+        window = self._sampler
+        return self._spacing * window.inside / window.slope if window.grid.step is None else 0.0
+
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._sampler.slope == 0:
             raise _check.refusal("large enough for outputs to differ", epsilon=self.epsilon)

@@ -18,7 +18,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells, blocks
 from inbounds.recovery.deconvolution import Deconvolution
-from inbounds.recovery.mean import reader_of
+from inbounds.recovery.reader import reader_of
 from inbounds.recovery.smoothing import Model
 
 __all__ = ["Deconvolution", "deconvolve"]

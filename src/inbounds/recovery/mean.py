@@ -1,8 +1,7 @@
 """The mean of the true values behind private outputs, by a moment equation and with its error.
 
 Every output y is read as y + c(y), with a correction c that is chosen from public parameters and
-the number of outputs alone, and the readings are averaged. If the mechanism has an unbiased
-reading, that is used. No distribution of the true values is
+the number of outputs alone, and the readings are averaged. No distribution of the true values is
 assumed: the interval allows for the bias at the worst value of the box. Derivation:
 docs/proofs/deconvolution.md, items 7, 9 and 10.
 """
@@ -12,13 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from scipy.stats import t as student
 
 from inbounds._types import Floats
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.recovery.capital import ProvedMean
 from inbounds.recovery.cells import Cells
 from inbounds.recovery.moment_equation import MomentEquation
 from inbounds.sampling.grid import Grid
@@ -28,7 +27,6 @@ _PER_SCALE = 6  # cells that the noise spreads over, at least
 _REACH = 16  # scales from a bound, beyond which no output is corrected
 _MOST_STEPS = 256  # of a box whose steps are cells of their own
 _CAUTION = (1.0, 10.0, 100.0)  # how much more a squared bias counts than a variance
-_NEGLIGIBLE = 1e-6  # of the width: a bias that does not matter
 _ERRORS = 2.0  # standard errors of the interval that a correction is to make short
 
 
@@ -52,6 +50,8 @@ class Readings:
     least
         Smallest standard deviation that a reading can have because of the noise alone, if it is
         known. A few outputs may be alike by chance, and then their own spread is smaller.
+    proved
+        The evidence for an interval whose coverage is proved, if the readings are unbiased.
     """
 
     moments: Floats
@@ -61,6 +61,7 @@ class Readings:
     spread: float
     bounds: tuple[float, float]
     least: float = 0.0
+    proved: ProvedMean | None = None
 
     @property
     def mean(self) -> float:
@@ -88,7 +89,7 @@ class Readings:
         lower, upper = self.bounds
         below = min(self._average - low, self.mean - unseen * (self.mean - lower))
         above = max(self._average - high, self.mean + unseen * (upper - self.mean))
-        return max(lower, below - self.bias), min(upper, above + self.bias)
+        return float(max(lower, below - self.bias)), float(min(upper, above + self.bias))
 
     @cached_property
     def _count(self) -> float:
@@ -133,60 +134,6 @@ def _unskewed(quantile: float, skewness: float) -> float:
         return quantile
     inside = 1 + skewness * (quantile - skewness / 6)
     return float(3 * (np.cbrt(inside) - 1) / skewness)
-
-
-class Reads(Protocol):
-    """What counts outputs, block by block, and reads them when all are seen."""
-
-    def add(self, outputs: Floats, times: Floats | None) -> None:
-        """Count outputs, each as often as `times` says."""
-
-    def read(self) -> Readings:
-        """Return the readings of all outputs."""
-
-
-def reader_of(mechanism: Mechanism) -> Reads:
-    """Return a reader without bias where there is one, or the one with the shortest interval."""
-    width = float(mechanism.domain.widths[0])
-    if mechanism.has_unbiased and mechanism.reading_bias <= _NEGLIGIBLE * width:
-        return UnbiasedReader(mechanism)
-    return Reader(mechanism)
-
-
-class UnbiasedReader:
-    """Sums of powers of the unbiased readings of outputs; see `Mechanism.unbiased`.
-
-    Examples
-    --------
-    >>> import inbounds as ib
-    >>> m = ib.Window(ib.Box(0, 1), 1, epsilon=3.0)
-    >>> reader = UnbiasedReader(m)
-    >>> reader.add(m.release([0.0] * 9000 + [1.0] * 1000), None)
-    >>> low, high = reader.read().interval(0.999999)
-    >>> low < 0.1 < high, reader.read().bias
-    (True, 0.0)
-    """
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
-        self._bounds = float(mechanism.domain.lower), float(mechanism.domain.upper)
-        self._middle = self._bounds[0] / 2 + self._bounds[1] / 2
-        self._moments = np.zeros((4, 1))
-
-    def add(self, outputs: Floats, times: Floats | None) -> None:
-        """Add the readings of outputs, each as often as `times` says."""
-        off = self._mechanism.unbiased(outputs) - self._middle
-        weight = np.ones_like(off) if times is None else times
-        for power in range(4):
-            self._moments[power] += float(weight @ off**power)
-
-    def read(self) -> Readings:
-        """Return the readings; their spread is at most half of their range."""
-        low, high = self._mechanism.unbiased(np.array(self._bounds))
-        corrections, middles = np.zeros(1), np.array([self._middle])
-        spread = float(high - low) / 2
-        bias, least = self._mechanism.reading_bias, self._mechanism.least_reading_deviation
-        return Readings(self._moments, middles, corrections, bias, spread, self._bounds, least)
 
 
 class Reader:

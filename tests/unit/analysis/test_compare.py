@@ -2,6 +2,7 @@
 
 import io
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,6 +158,14 @@ def test_the_gaussian_is_recommended_on_the_example_of_the_paper() -> None:
     assert result.best().name == "BoundedGaussian"
     assert result["BoundedGaussian"].variance_reduction == pytest.approx(75.97, abs=0.01)
     assert result["BoundedGaussian (paper)"].epsilon == pytest.approx(0.3496, abs=1e-4)
+
+
+def test_a_wrong_call_of_best_says_what_to_write() -> None:
+    result: Any = compare(ib.Box(0, 1), 1, epsilon=1.0)
+    with pytest.raises(ArgumentTypeError, match=r'best\("bound_mass"\)'):
+        result.best(inside=True)
+    with pytest.raises(ArgumentTypeError, match="did you mean criterion"):
+        result.best(criterium="worst_rmse")
 
 
 def test_each_criterion_has_its_own_best() -> None:

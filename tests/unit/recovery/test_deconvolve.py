@@ -327,6 +327,38 @@ def test_errors_need_a_bootstrap_and_a_known_statistic() -> None:
         some.interval("mean", 1.0)
 
 
+def test_a_wrong_call_of_interval_says_what_to_write() -> None:
+    result: Any = deconvolve([60.0], MECHANISMS[0], bootstrap=0)
+    with pytest.raises(ArgumentTypeError, match="the statistic comes first"):
+        result.interval(0.95, "mean")
+    with pytest.raises(
+        ArgumentTypeError, match=r"level must be given: interval\(statistic, level\)"
+    ):
+        result.interval("mean")
+    with pytest.raises(ArgumentTypeError, match="did you mean level"):
+        result.interval("mean", lvel=0.95)
+    with pytest.raises(ArgumentTypeError, match="proved must be given by name"):
+        result.interval("mean", 0.95, True)
+    with pytest.raises(ArgumentTypeError, match="proved must be True or False"):
+        result.interval("mean", 0.95, proved="yes")
+    with pytest.raises(ArgumentError, match="statistic must be one of 'mean'"):
+        result.interval("Mean", 0.95)
+    with pytest.raises(ArgumentTypeError, match="statistic must be given"):
+        result.standard_error()
+
+
+def test_an_interval_that_cannot_be_proved_is_refused() -> None:
+    gaussian = deconvolve([60.0], MECHANISMS[0], bootstrap=0)
+    with pytest.raises(ArgumentError, match="has no reading without bias"):
+        gaussian.interval("mean", 0.95, proved=True)
+    window = ib.Window(ib.Box(0, 120), 120, epsilon=1.0)
+    result = deconvolve([60.0], window, bootstrap=2)
+    with pytest.raises(ArgumentError, match="False for statistics other than the mean"):
+        result.interval("median", 0.95, proved=True)
+    low, high = result.interval("mean", 0.95, proved=True)
+    assert 0 <= low < high <= 120
+
+
 def test_the_table_is_whole() -> None:
     table = load_anes96()
     assert list(table) == ["age", "education", "income", "tv_news"]
