@@ -127,8 +127,11 @@ class ClampedStaircase(Mechanism):
         change = checked.within(domain.widths).diameter
         bounds = float(domain.lower), float(domain.upper)
         lattice = lattice_for(*bounds, domain.steps[0], change, strength)
-        in_steps = isinstance(lattice, StepLattice)
-        outputs = StepOutputs(lattice, strength) if in_steps else CellOutputs(lattice, strength)
+        outputs: CellOutputs | StepOutputs = (
+            StepOutputs(lattice, strength)
+            if isinstance(lattice, StepLattice)
+            else CellOutputs(lattice, strength)
+        )
         fields = {"domain": domain, "sensitivity": checked, "epsilon": strength}
         for name, value in (*fields.items(), ("_outputs", outputs)):
             object.__setattr__(self, name, value)

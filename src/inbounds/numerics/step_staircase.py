@@ -89,7 +89,9 @@ class StepStaircase:
 
     def upto(self, steps: Floats) -> Floats:
         """Return the probability of at most some number of steps, of either sign."""
-        return np.where(steps < 0, self.tail(np.abs(steps)), 1 - self.tail(np.maximum(steps, 0) + 1))
+        return np.where(
+            steps < 0, self.tail(np.abs(steps)), 1 - self.tail(np.maximum(steps, 0) + 1)
+        )
 
     def reaches(self, q: Floats, steps: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Tell whether noise of at most some number of steps has a probability of at least q."""

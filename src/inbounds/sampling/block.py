@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+Side = Literal["left", "right"]
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -28,7 +30,7 @@ class Block:
     first: int
     bits: int
     falls: bool
-    side: Literal["both", "left", "right"] = "both"
+    side: Literal["both"] | Side = "both"
 
     def mask(self) -> int:
         """Return the random bits of a word that choose a cell, and the highest one a side."""
@@ -39,9 +41,7 @@ class Block:
         return -(1 << 63) if self.side == "left" else 0
 
 
-def blocks_of(
-    first: int, count: int, side: Literal["left", "right"], *, falls: bool
-) -> list[Block]:
+def blocks_of(first: int, count: int, side: Side, *, falls: bool) -> list[Block]:
     """Return blocks of `count` cells in all, one for each binary digit of that number.
 
     Examples

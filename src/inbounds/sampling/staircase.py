@@ -1,7 +1,8 @@
 """Staircase noise on an interval, clamped to it.
 
 The value is rounded to its cell or its step, noise in whole cells or steps is added, and the sum is
-moved into the interval. The noise does not depend on the value, and the rest takes the same time for all values.
+moved into the interval. The noise does not depend on the value, and the rest takes the same time
+for all values.
 
 Proof: docs/proofs/staircase.md, parts 1, 2 and 6.
 """

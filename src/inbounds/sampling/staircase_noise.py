@@ -17,8 +17,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.block import Block
+from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
 from inbounds.sampling.step_lattice import StepLattice

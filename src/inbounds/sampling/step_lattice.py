@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.staircase import Staircase
 from inbounds.numerics.step_staircase import StepStaircase, rounded_variance
-from inbounds.sampling.block import Block, blocks_of
+from inbounds.sampling.block import Block, Side, blocks_of
 from inbounds.sampling.grid import Grid
 from inbounds.sampling.lattice import Lattice, cells_of, reach
 
@@ -118,8 +118,9 @@ class StepLattice:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of a period, where no noise at all counts as the first on the left."""
-        blocks = []
-        for side, plateau in (("left", self.half + 1), ("right", self.half)):
+        plateaus: dict[Side, int] = {"left": self.half + 1, "right": self.half}
+        blocks: list[Block] = []
+        for side, plateau in plateaus.items():
             blocks += blocks_of(0, plateau, side, falls=False)
             blocks += blocks_of(plateau, self.period - plateau, side, falls=True)
         return tuple(blocks)
