@@ -25,7 +25,7 @@ class CellOutputs:
     --------
     >>> outputs = CellOutputs(Lattice.fit(0.0, 10.0, 1.0, 1.0), 1.0)
     >>> outputs.bias(np.array([0.0, 5.0])).round(3).tolist()
-    [0.499, 0.0]
+    [0.48, 0.0]
     """
 
     lattice: Lattice

@@ -68,9 +68,9 @@ class ClampedStaircase(Mechanism):
     ----------
     For any two values that differ by at most `sensitivity`, and any set of outputs, the
     probabilities differ by a factor of at most exp(`epsilon`). This holds for what is computed: the
-    value is rounded to a cell of a lattice, noise of whole cells is drawn exactly, and one step of
-    the staircase covers the sensitivity and all rounding on the way to the cell, including that of
-    decimal numbers to doubles.
+    value is rounded to a cell of a lattice or to a step of the box, noise of whole cells or steps
+    is drawn exactly, and one period of the staircase covers the sensitivity and all rounding on the
+    way to the cell or step, including that of decimal numbers to doubles.
 
     See Also
     --------
@@ -96,6 +96,19 @@ class ClampedStaircase(Mechanism):
     They are those of the formula above. An actual output is at most one cell from that; a cell is
     about γc/2²², or larger if the interval then had more than 2⁵⁶ cells.
 
+    On a box with a step, values are rounded to the nearest step and noise is drawn in whole steps,
+
+        P(n) ∝ e^(−ε⌈(|n| − h)/r⌉) for |n| > h, and 1 for |n| ≤ h,
+
+    where r is the number of steps that rounded values of neighbours can be apart, the sensitivity
+    over the step, rounded up, and h gives the smallest variance. If the sensitivity is one step, as
+    for counts, this is the two-sided geometric distribution, and there is an unbiased reading. All
+    numbers are then those of the outputs as they are drawn; `pdf` is the probability of the nearest
+    step over its length. The rule: if the noise above, rounded to steps, has a smaller variance
+    for values on steps, it is used instead. That is so if the sensitivity is well below a step or
+    well below r steps. Cells are also used if doubles near a bound are not 16 times as fine as
+    steps, or there are more than 2⁴⁰ of them.
+
     References
     ----------
     .. [1] Geng and Viswanath (2014), "The Optimal Mechanism in Differential Privacy", ISIT.
@@ -109,12 +122,15 @@ class ClampedStaircase(Mechanism):
     >>> laplace = ib.ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=3.0)
     >>> round(1 - m.mse(60) / laplace.mse(60), 2)
     0.31
+    >>> counts = ClampedStaircase(Box(0, 1000, step=1), 1, epsilon=1.0)
+    >>> counts.unbiased([0.0, 7.0, 1000.0]).round(3).tolist()  # 1/(e - 1) beyond the bounds
+    [-0.582, 7.0, 1000.582]
     """
 
     epsilon: float
     _outputs: CellOutputs | StepOutputs = field(init=False)
 
-    _no_reading: ClassVar[str] = "none is known"
+    _no_reading: ClassVar[str] = "none is known, except for noise in steps of the sensitivity"
 
     def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: Number) -> None:
         check_interval(domain, "ClampedStaircase")

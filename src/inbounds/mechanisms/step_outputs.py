@@ -148,22 +148,28 @@ class StepOutputs:
     @property
     def rounding(self) -> float:
         """How far a value may be from the step that it is rounded to."""
+        return max(self._half, self.lattice.grid.upper - self.lattice.upper)
+
+    @property
+    def _half(self) -> float:
+        """How far a value up to the last step may be from its step: about half a step."""
         lattice = self.lattice
         half = max(lattice.shift, 1 / lattice.per_unit - lattice.shift)
-        beyond = lattice.grid.upper - lattice.upper
-        drift = lattice.count * (1 / lattice.per_unit - lattice.spacing)
+        drift = lattice.count * abs(1 / lattice.per_unit - lattice.spacing)
         ulps = 2 * math.ulp(max(abs(lattice.lower), abs(lattice.upper)))
-        return max(half + abs(drift), beyond) + lattice.spacing * _WIDER + ulps
+        return half + drift + lattice.spacing * _WIDER + ulps
 
     def confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
         """Return the ends of the values that are rounded to steps which outputs do not exclude."""
         lattice = self.lattice
         first, last = self.noise.plausible(self._nearest(outputs), lattice.count, level)
-        margin = self.rounding
+        margin = self._half
         low, high = self._points(first) - margin, self._points(last) + margin
         return (
             np.where(first == 0, lattice.lower, np.maximum(low, lattice.lower)),
-            np.where(last == lattice.count, lattice.grid.upper, np.minimum(high, lattice.upper)),
+            np.where(
+                last == lattice.count, lattice.grid.upper, np.minimum(high, lattice.grid.upper)
+            ),
         )
 
     # Steps as indices, which are doubles.
