@@ -33,7 +33,8 @@ class Box:
         The distance between possible outputs: one number, or one per coordinate, where None means
         no step. Outputs are then ``lower + k * step`` for whole numbers k, so ``step=1`` on integer
         bounds gives integers. If the steps do not divide the width, the largest output is the last
-        multiple below `upper`. Rounding happens after the noise, so it costs no privacy.
+        multiple below `upper`. Rounding happens after the noise, so it costs no privacy, or it is
+        part of the mechanism and covered by its guarantee.
 
     Raises
     ------

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+_STEPS = (
+    "this step, as the box is nearly a whole number of steps wide, or they have too many digits; "
+    "use units in which the step is 1"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Contender:
@@ -136,8 +141,8 @@ class Comparison(Printed):
         """The least average error that any mechanism can have, if a certified limit is known.
 
         That is so at pure epsilon on an interval, and not for (epsilon, delta), for rho, for
-        several coordinates, or for the mean of many people. It is computed when it is first used,
-        which may take some seconds.
+        several coordinates, or for the mean of many people; `why_no_limit` says it. The limit is
+        computed when it is first used, which may take some seconds.
 
         Examples
         --------
@@ -146,10 +151,34 @@ class Comparison(Printed):
         >>> result.limit.rmse[0] <= result.best().error.average_rmse <= 1.01 * result.limit.rmse[0]
         True
         """
-        if self.people or self.delta or self.epsilon is None or not self.domain.is_interval:
+        if self._unknown() is not None or self.epsilon is None:
             return None
         change = self.sensitivity.within(self.domain.widths).diameter
         return _limit(self.domain, change, self.epsilon)
+
+    @property
+    def why_no_limit(self) -> str | None:
+        """Why `limit` is None, as a sentence, or None if there is a limit.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.compare(ib.Box(0, 1), 1, epsilon=1.0, delta=1e-6).why_no_limit
+        'No certified limit is known for (epsilon, delta).'
+        """
+        if self.limit is not None:
+            return None
+        return f"No certified limit is known for {self._unknown() or _STEPS}."
+
+    def _unknown(self) -> str | None:
+        """Return for what no limit is known, whatever the box is."""
+        if not self.domain.is_interval:
+            return "several coordinates"
+        if self.people:
+            return "the mean of many people"
+        if self.epsilon is None:
+            return "zCDP"
+        return "(epsilon, delta)" if self.delta else None
 
     def reductions(self) -> dict[str, dict[str, float]]:
         """Return, as ``[a][b]``, how many percent the average squared error of a is below b's."""
@@ -248,5 +277,5 @@ def _limit(domain: Box, change: float, epsilon: float) -> Limit | None:
     """Return the limit, or None if none is known for the step of the box."""
     try:
         return limit(domain, L2(change), epsilon=epsilon)
-    except ArgumentError:
+    except ArgumentError:  # see `_STEPS`
         return None

@@ -221,4 +221,10 @@ def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
 def _values(mechanism: Mechanism, fractions: Floats) -> Floats:
     box = mechanism.domain
     values: Floats = np.asarray(box.lower + (np.asarray(box.upper) - box.lower) * fractions)
-    return values[:, 0] if box.is_interval else values
+    if not box.is_interval:
+        return values
+    step = box.steps[0]
+    if step is None:
+        return values[:, 0]
+    lower, last = float(box.lower), _count(box) - 1
+    return np.asarray(lower + step * np.minimum(np.rint((values[:, 0] - lower) / step), last))

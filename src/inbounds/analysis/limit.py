@@ -18,7 +18,7 @@ from inbounds._types import Number
 from inbounds.analysis.calibrate import check_setting
 from inbounds.analysis.limit_reached import reached_by_table, upper_end
 from inbounds.calibration.limit_bound import evidence
-from inbounds.calibration.limit_certificate import LimitCertificate, value_count
+from inbounds.calibration.limit_certificate import LimitCertificate, problem_of, value_count
 from inbounds.calibration.limit_problem import FORMS, Problem
 from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
@@ -127,8 +127,9 @@ def limit(
     domain
         The interval that values live in. If it has a step, so do the values: the limit is that for
         values on the grid, which are all equally likely in the average. Outputs may be any number,
-        so a mechanism whose outputs are on the grid may not reach it. Doubles must hold the step
-        exactly, as they do 1 or 0.25, but not 0.1.
+        so a mechanism whose outputs are on the grid may not reach it. With a step, all numbers are
+        read as they are written: a sensitivity of 0.3 is three steps of 0.1, as it is for all
+        mechanisms of the library, although the double nearest to 0.3 is less than that.
     sensitivity
         The largest distance of two values that are neighbours.
     epsilon
@@ -149,8 +150,8 @@ def limit(
     Raises
     ------
     ArgumentError
-        If a number is out of its range, the step is not exact, or `domain` has several coordinates:
-        no certified limit is known for them.
+        If a number is out of its range, the step or a bound has too many digits, or `domain` has
+        several coordinates: no certified limit is known for them.
     ArgumentTypeError
         If `domain` is not a `Box`, or `delta` or `rho` is given.
 
@@ -221,18 +222,17 @@ def limit(
 
 def _problem(box: Box, sensitivity: float) -> tuple[Problem, Fraction]:
     """Return the problem in units of the sensitivity, and that unit, both exactly."""
-    lower, upper = _bounds(box)
-    unit, step = Fraction(sensitivity), box.steps[0]
-    width = (Fraction(upper) - Fraction(lower)) / unit
-    if step is None:
-        return Problem(width, Fraction(1)), unit
-    points = value_count(lower, upper, step)
-    if points is None or points != Grid.fit(lower, upper, step, scale=1.0).intervals + 1:
-        requirement = "have bounds that are whole numbers of steps apart, and a step that doubles "
-        requirement += "hold exactly, such as 1 or 0.25"
+    bounds, step = _bounds(box), box.steps[0]
+    points = 0 if step is None else value_count(*bounds, step)
+    if step is not None and points != Grid.fit(*bounds, step, scale=1.0).intervals + 1:
+        requirement = "not be nearly a whole number of steps wide, and have bounds and a step of "
+        requirement += "few digits, such as 1 or 0.1"
         hint = "state the values in other units, in which the step is 1."
         raise ArgumentError.must("domain", requirement, got=repr(box), hint=hint)
-    return Problem(width, Fraction(1), Fraction(step) / unit, points), unit
+    exact = problem_of(bounds, step, points or 0, sensitivity)
+    unit = exact.sensitivity
+    apart = None if exact.step is None else exact.step / unit
+    return Problem(exact.width / unit, Fraction(1), apart, exact.points), unit
 
 
 def _bounds(box: Box) -> tuple[float, float]:

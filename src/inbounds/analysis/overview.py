@@ -85,6 +85,8 @@ def advice(comparison: Comparison) -> str:
     text += ")."
     if comparison.limit is not None:
         text += f" No mechanism has an RMSE below {shown(comparison.limit.rmse[0])} on average."
+    elif any(comparison.domain.steps) and comparison.why_no_limit is not None:
+        text += f" {comparison.why_no_limit}"
     if not comparison.beats_the_middle:
         text += (
             f" None of these mechanisms beats always publishing the {MIDDLE}, which has RMSE "

@@ -17,6 +17,7 @@ from inbounds._table import Printed, Table
 from inbounds.calibration.limit_problem import FORMS, Problem, bound
 from inbounds.calibration.limit_proof import LatticeProof
 from inbounds.errors import ArgumentError, CertificateError
+from inbounds.numerics.doubles import as_written
 
 _CLOSED = ("two_ends", "pairs")  # forms without lattices
 _LARGEST = 2**53
@@ -107,10 +108,7 @@ class LimitCertificate(Printed):
 
     def proved(self) -> Fraction:
         """Return the bound that the evidence proves if it is right, exactly."""
-        lower, upper = map(Fraction, self.bounds)
-        width = upper - lower
-        step = None if self.step is None else Fraction(self.step)
-        problem = Problem(width, Fraction(self.sensitivity), step, self.points)
+        problem = problem_of(self.bounds, self.step, self.points, self.sensitivity)
         return bound(
             problem,
             self.form,
@@ -179,18 +177,41 @@ class LimitCertificate(Printed):
         return f"LimitCertificate({shown}, form={quoted(self.form)})"
 
 
-def value_count(lower: float, upper: float, step: float) -> int | None:
-    """Return the number of values of a box with a step, or None if doubles do not hold all exactly.
+def problem_of(
+    bounds: tuple[float, float], step: float | None, points: int, sensitivity: float
+) -> Problem:
+    """Return the values and their neighbours, exactly.
 
-    A width that is nearly a whole number of steps has an upper bound that is a value off the steps.
+    With a step, 0.1 stands for a tenth and not for the double nearest to it, so that 0.3 is three
+    steps. Otherwise each number is that double.
 
     Examples
     --------
-    >>> value_count(0.0, 10.0, 3.0), value_count(0.0, 1.0, 0.1)
-    (4, None)
+    >>> problem_of((0.0, 1.0), 0.1, 11, 0.3).jump
+    3
     """
-    ends = [Fraction(number) for number in (lower, upper, step)]
-    unit = max(number.denominator for number in ends)  # a power of two, as of all doubles
+    exact = Fraction if step is None else as_written
+    width = exact(bounds[1]) - exact(bounds[0])
+    return Problem(width, exact(sensitivity), None if step is None else as_written(step), points)
+
+
+def value_count(lower: float, upper: float, step: float) -> int | None:
+    """Return the number of values of a box with a step, or None if they are not known exactly.
+
+    Bounds and step are decimals or simple fractions with a common denominator that is not large. A
+    width that is nearly a whole number of steps has an upper bound that is a value off the steps.
+
+    Examples
+    --------
+    >>> (
+    ...     value_count(0.0, 10.0, 3.0),
+    ...     value_count(0.0, 1.0, 0.1),
+    ...     value_count(0.0, 1.0000000005, 0.25),
+    ... )
+    (4, 11, None)
+    """
+    ends = [as_written(number) for number in (lower, upper, step)]
+    unit = math.lcm(*(number.denominator for number in ends))
     if max(map(abs, ends)) * unit > _LARGEST:
         return None
     steps = (ends[1] - ends[0]) / ends[2]

@@ -17,13 +17,13 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.argument import check_interval, check_pure, checked_calibration
+from inbounds.mechanisms.cell_outputs import CellOutputs
 from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.mechanisms.readings import read_on_steps
-from inbounds.numerics.staircase import Staircase
-from inbounds.numerics.steps import MOST_STEPS, clamped_posterior
-from inbounds.sampling.lattice import NARROWEST, Lattice
+from inbounds.mechanisms.step_outputs import StepOutputs
+from inbounds.sampling.lattice import NARROWEST
 from inbounds.sampling.staircase import StaircaseSampler
+from inbounds.sampling.step_lattice import StepLattice, lattice_for
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
 _UP = 1 + 2.0**-45  # covers the rounding of a total variation
@@ -68,9 +68,9 @@ class ClampedStaircase(Mechanism):
     ----------
     For any two values that differ by at most `sensitivity`, and any set of outputs, the
     probabilities differ by a factor of at most exp(`epsilon`). This holds for what is computed: the
-    value is rounded to a cell of a lattice, noise of whole cells is drawn exactly, and one step of
-    the staircase covers the sensitivity and all rounding on the way to the cell, including that of
-    decimal numbers to doubles.
+    value is rounded to a cell of a lattice or to a step of the box, noise of whole cells or steps
+    is drawn exactly, and one period of the staircase covers the sensitivity and all rounding on the
+    way to the cell or step, including that of decimal numbers to doubles.
 
     See Also
     --------
@@ -96,6 +96,19 @@ class ClampedStaircase(Mechanism):
     They are those of the formula above. An actual output is at most one cell from that; a cell is
     about γc/2²², or larger if the interval then had more than 2⁵⁶ cells.
 
+    On a box with a step, values are rounded to the nearest step and noise is drawn in whole steps,
+
+        P(n) ∝ e^(−ε⌈(|n| − h)/r⌉) for |n| > h, and 1 for |n| ≤ h,
+
+    where r is the number of steps that rounded values of neighbours can be apart, the sensitivity
+    over the step, rounded up, and h gives the smallest variance. If the sensitivity is one step, as
+    for counts, this is the two-sided geometric distribution, and there is an unbiased reading. All
+    numbers are then those of the outputs as they are drawn; `pdf` is the probability of the nearest
+    step over its length. The rule: if the noise above, rounded to steps, has a smaller variance
+    for values on steps, it is used instead. That is so if the sensitivity is well below a step or
+    well below r steps. Cells are also used if doubles near a bound are not 16 times as fine as
+    steps, or there are more than 2⁴⁰ of them.
+
     References
     ----------
     .. [1] Geng and Viswanath (2014), "The Optimal Mechanism in Differential Privacy", ISIT.
@@ -109,12 +122,15 @@ class ClampedStaircase(Mechanism):
     >>> laplace = ib.ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=3.0)
     >>> round(1 - m.mse(60) / laplace.mse(60), 2)
     0.31
+    >>> counts = ClampedStaircase(Box(0, 1000, step=1), 1, epsilon=1.0)
+    >>> counts.unbiased([0.0, 7.0, 1000.0]).round(3).tolist()  # 1/(e - 1) beyond the bounds
+    [-0.582, 7.0, 1000.582]
     """
 
     epsilon: float
-    _lattice: Lattice = field(init=False)
+    _outputs: CellOutputs | StepOutputs = field(init=False)
 
-    _no_reading: ClassVar[str] = "none is known"
+    _no_reading: ClassVar[str] = "none is known, except for noise in steps of the sensitivity"
 
     def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: Number) -> None:
         check_interval(domain, "ClampedStaircase")
@@ -125,9 +141,15 @@ class ClampedStaircase(Mechanism):
         checked.limits(domain.dimension)
         strength = check_epsilon(epsilon)
         change = checked.within(domain.widths).diameter
-        lattice = Lattice.fit(float(domain.lower), float(domain.upper), change, strength)
+        bounds = float(domain.lower), float(domain.upper)
+        lattice = lattice_for(*bounds, domain.steps[0], change, strength)
+        outputs: CellOutputs | StepOutputs = (
+            StepOutputs(lattice, strength)
+            if isinstance(lattice, StepLattice)
+            else CellOutputs(lattice, strength)
+        )
         fields = {"domain": domain, "sensitivity": checked, "epsilon": strength}
-        for name, value in (*fields.items(), ("_lattice", lattice)):
+        for name, value in (*fields.items(), ("_outputs", outputs)):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -177,7 +199,7 @@ class ClampedStaircase(Mechanism):
     @property
     def gamma(self) -> float:
         """The fraction of a step of the staircase that the plateau covers on each side."""
-        return self._lattice.gamma
+        return self._outputs.lattice.gamma
 
     @property
     def total_variation(self) -> float:
@@ -188,12 +210,12 @@ class ClampedStaircase(Mechanism):
         >>> round(ClampedStaircase(Box(0, 1), 0.02, epsilon=1.0).total_variation, 3)
         0.448
         """
-        return self._noise.total_variation * _UP
+        return self._outputs.noise.total_variation * _UP
 
     @property
     def spread(self) -> Floats:
         """The standard deviation of the noise before clamping."""
-        return np.array([self._lattice.length * self._noise.variance**0.5])
+        return np.array([self._outputs.deviation])
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -212,69 +234,76 @@ class ClampedStaircase(Mechanism):
         >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
         True
         """
-        return _sampler(self._lattice, self.epsilon, self.domain.steps[0])
+        return _sampler(self._outputs.lattice, self.epsilon, self.domain.steps[0])
 
-    @property
-    def _noise(self) -> Staircase:
-        return Staircase(self.epsilon, self._lattice.gamma)
-
-    def _sides(self, inside: Floats) -> tuple[Floats, Floats]:
-        """Return the distances of clamped values to both bounds, in steps of the staircase."""
-        length = self._lattice.length
-        return (inside - self.domain.lower) / length, (self.domain.upper - inside) / length
+    # What depends on whether noise is in cells or in whole steps.
 
     def _bias(self, inside: Floats) -> Floats:
-        left, right = map(self._noise.half_mean, self._sides(inside))
-        return self._lattice.length * (right - left)
+        return self._outputs.bias(inside)
 
     def _mse(self, inside: Floats) -> Floats:
-        left, right = map(self._noise.half_second_moment, self._sides(inside))
-        length = self._lattice.length
-        return length * (length * (left + right))
+        return self._outputs.mse(inside)
 
     def _variance(self, inside: Floats) -> Floats:
-        sides, length = self._sides(inside), self._lattice.length
-        left, right = map(self._noise.half_mean, sides)
-        second = sum(map(self._noise.half_second_moment, sides))
-        return length * (length * np.maximum(second - (right - left) ** 2, 0.0))
+        return self._outputs.variance(inside)
 
     def _mass_at_bounds(self, inside: Floats) -> tuple[Floats, Floats]:
-        left, right = map(self._noise.tail, self._sides(inside))
-        return left, right
+        return self._outputs.mass_at_bounds(inside)
 
     def _pdf(self, x: Floats, inside: Floats) -> Floats:
-        length = self._lattice.length
-        density = self._noise.density((x - inside) / length) / length
-        return np.where((x > self.domain.lower) & (x < self.domain.upper), density, 0.0)
+        return self._outputs.pdf(x, inside)
 
     def _cdf(self, x: Floats, inside: Floats) -> Floats:
-        inner = self._noise.cumulative((x - inside) / self._lattice.length)
-        return np.where(x < self.domain.upper, inner, 1.0)
+        return self._outputs.cdf(x, inside)
 
     def _quantile(self, q: Floats, inside: Floats) -> Floats:
-        return inside + self._lattice.length * self._noise.quantile(q)
+        return self._outputs.quantile(q, inside)
+
+    # Readings.
+
+    @property
+    def has_unbiased(self) -> bool:
+        """Whether `unbiased` works: if one step of the box is one period of the noise.
+
+        Examples
+        --------
+        >>> ClampedStaircase(Box(0, 100, step=1), 1, epsilon=1.0).has_unbiased
+        True
+        >>> ClampedStaircase(Box(0, 100), 1, epsilon=1.0).has_unbiased
+        False
+        """
+        return self._beyond is not None
+
+    @property
+    def reading_bias(self) -> float:
+        """How far the expectation of `unbiased` may be from a value that is not on a step."""
+        return self._outputs.rounding if isinstance(self._outputs, StepOutputs) else 0.0
+
+    @property
+    def least_reading_deviation(self) -> float:
+        """The standard deviation of `unbiased` at a bound (docs/proofs/staircase.md, part 8)."""
+        if isinstance(self._outputs, StepOutputs) and self.has_unbiased:
+            return self._outputs.least_reading_deviation
+        return Mechanism.least_reading_deviation.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def _beyond(self) -> float | None:
+        return self._outputs.beyond if isinstance(self._outputs, StepOutputs) else None
 
     def _denoise(self, outputs: Floats) -> Floats:
-        grid = self.sampler().grid(0)
-        if grid.step is None or grid.intervals > MOST_STEPS:
-            return self._denoise_evenly(outputs)
-        apart = float(grid.spacing) / self._lattice.length
-        return read_on_steps(outputs, grid, clamped_posterior(self._noise, grid.intervals, apart))
+        if isinstance(self._outputs, StepOutputs):
+            return self._outputs.denoise(outputs)
+        return self._outputs.denoise(outputs, self.sampler().grid(0))
 
-    def _denoise_evenly(self, outputs: Floats) -> Floats:
-        """Return the posterior means under a prior on all numbers of the box."""
-        (left, right), noise, length = self._sides(outputs), self._noise, self._lattice.length
-        mass = 1 - noise.tail(left) - noise.tail(right)
-        below, above = (noise.half_mean(side) - side * noise.tail(side) for side in (left, right))
-        width = left + right
-        from_bound = length * noise.half_second_moment(width) / (2 * noise.half_mean(width))
-        with np.errstate(invalid="ignore"):  # at both bounds of an interval far below a step
-            inside = outputs + length * (above - below) / mass
-        at_upper = np.where(right == 0, self.domain.upper - from_bound, inside)
-        return np.where(left == 0, self.domain.lower + from_bound, at_upper)
+    def _unbiased(self, outputs: Floats) -> Floats:
+        if isinstance(self._outputs, StepOutputs) and self._beyond is not None:
+            return self._outputs.unbiased(outputs, self._beyond)
+        return Mechanism._unbiased(self, outputs)
 
     def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
-        return confidence_interval(self, outputs, level, self._lattice.rounding)
+        if isinstance(self._outputs, StepOutputs):
+            return self._outputs.confidence(outputs, level)
+        return confidence_interval(self, outputs, level, self._outputs.lattice.rounding)
 
 
 _sampler = lru_cache(maxsize=64)(StaircaseSampler)  # public parameters only; its tables take 6 ms

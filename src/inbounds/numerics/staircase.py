@@ -129,7 +129,7 @@ class Staircase:
         periods = np.expm1(-self.epsilon * whole) / math.expm1(-self.epsilon)
         end, ended = np.ones(()), np.exp(-self.epsilon * whole)
         past = periods * self._first_moment(end)
-        past = past + 2 * _arithmetic_sum(whole, self.epsilon) * self._first_integral(end)
+        past = past + 2 * arithmetic_sum(whole, self.epsilon) * self._first_integral(end)
         here = 2 * whole * self._first_integral(part) + self._first_moment(part)
         return np.asarray(past + ended * here)
 
@@ -166,7 +166,7 @@ def _split(t: Floats) -> tuple[Floats, Floats]:
     return whole, t - whole
 
 
-def _arithmetic_sum(count: Floats, epsilon: float) -> Floats:
+def arithmetic_sum(count: Floats, epsilon: float) -> Floats:
     """Return the sum of j·e^(-epsilon·j) over j below a whole number."""
     several = np.maximum(count, 1.0)
     x = several * epsilon

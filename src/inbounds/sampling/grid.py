@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.ball import exact as _exact
+from inbounds.numerics.doubles import simple_fraction
 
 Points = NDArray[np.float64] | NDArray[np.int64]
 
@@ -30,7 +31,6 @@ _FINENESS = 22  # bits of resolution below the scale (or below the width, if tha
 _FINEST = 40  # most bits of resolution below the width, fewer than a double has
 _EXACT_IN_A_DOUBLE = 2**53
 _FEW = 1 << 14  # points whose numbers are kept in a table
-_SIMPLE = 10**9  # the largest denominator of a fraction that a person may mean, as 1/10 by 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +263,10 @@ def _common_fractions(
     """
     if step is None:
         return None
-    fractions = [Fraction(number).limit_denominator(_SIMPLE) for number in (lower, step)]
-    if [float(fraction) for fraction in fractions] != [lower, step]:
+    start, apart = simple_fraction(lower), simple_fraction(step)
+    if start is None or apart is None:
         return None
-    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
-    first, stride = (int(fraction * denominator) for fraction in fractions)
+    denominator = math.lcm(start.denominator, apart.denominator)
+    first, stride = int(start * denominator), int(apart * denominator)
     largest = max(denominator, abs(first), abs(first + intervals * stride))
     return (first, stride, denominator) if largest <= _EXACT_IN_A_DOUBLE else None

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.staircase import best_plateau
+from inbounds.sampling.block import Block
 from inbounds.sampling.offset import NUDGE
 
 NARROWEST = 2.0**-900
 """The smallest width of a box, so that cells per unit are a finite double."""
 
-_ROUNDING = Fraction(1, 2**50)  # of the width: 8 units of 2^-53, where 6.1 are possible
+_ROUNDING = 8  # units of 2^-53 of the width, where 6.1 are possible
 _NUDGED = Fraction(1, 2**930)
 _PLATEAU_CELLS = 2.0**22  # half the plateau has about this many cells
 _MOST_CELLS = 2.0**56  # in the box
@@ -101,6 +102,31 @@ class Lattice:
         return self.plateau.cells / self.period
 
     @property
+    def shift(self) -> float:
+        """What is added to the distance of a value from the lower bound."""
+        return NUDGE
+
+    @property
+    def plateau_cells(self) -> int:
+        """The cells of the plateau on both sides."""
+        return 2 * self.plateau.cells
+
+    def level(self, noise: int) -> int:
+        """Return how many steps of the staircase are before a number of cells of noise."""
+        distance = noise if noise >= 0 else ~noise
+        return (distance + self.lower_step.cells) // self.period
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of a period, which are the same on both sides."""
+        parts = (0, self.plateau), (self.plateau.cells, self.lower_step)
+        return tuple(
+            Block(start + (i << part.bits), part.bits, falls=start > 0)
+            for start, part in parts
+            for i in range(part.count)
+        )
+
+    @property
     def spacing(self) -> float:
         """The width of a cell."""
         return 1 / self.per_unit
@@ -130,34 +156,48 @@ class Lattice:
 
     def cells(self, values: Floats) -> NDArray[np.int64]:
         """Return the cells of doubles, in the same time for all of them."""
-        return self.cells_at(self.offsets(values))
-
-    def offsets(self, values: Floats) -> Floats:
-        """Return the distances of doubles from the lower bound, none of them subnormal."""
-        offsets: Floats = np.maximum(values, self.lower)
-        np.minimum(offsets, self.upper, out=offsets)
-        offsets -= self.lower
-        offsets += NUDGE
-        return offsets
+        return cells_of(values, self.lower, self.upper, self.shift, self.per_unit)
 
     def cells_at(self, offsets: Floats) -> NDArray[np.int64]:
         """Return the cells of values at the given distances from the lower bound."""
-        return (offsets * self.per_unit).astype(np.int64)
+        return ((offsets + self.shift) * self.per_unit).astype(np.int64)
 
 
-def reach(lower: float, upper: float, sensitivity: float) -> Fraction:
+def cells_of(
+    values: Floats, lower: float, upper: float, shift: float, per_unit: float
+) -> NDArray[np.int64]:
+    """Return the cells of doubles, in the same time for all of them.
+
+    Examples
+    --------
+    >>> cells_of(np.array([-1.0, 0.4, 0.5, 9.0]), 0.0, 3.0, 0.5, 1.0).tolist()
+    [0, 0, 1, 3]
+    """
+    return (shifted_offsets(values, lower, upper, shift) * per_unit).astype(np.int64)
+
+
+def shifted_offsets(values: Floats, lower: float, upper: float, shift: float) -> Floats:
+    """Return the distances of doubles from the lower bound, plus `shift`: none is subnormal."""
+    offsets: Floats = np.maximum(values, lower)
+    np.minimum(offsets, upper, out=offsets)
+    offsets -= lower
+    offsets += shift
+    return offsets
+
+
+def reach(lower: float, upper: float, sensitivity: float, rounding: int = _ROUNDING) -> Fraction:
     """Return a distance that a period must cover, for the distance of neighbours to be hidden.
 
     Two numbers may differ by one unit in the last place more than the sensitivity if they were
     rounded to doubles, and the sensitivity may have been rounded to a double itself. Rounding on
-    the way to a cell adds at most 6.1 · 2^-53 of the width.
+    the way to a cell adds at most `rounding` units of 2^-53 of the width.
     """
     width = Fraction(upper) - Fraction(lower)
     between = Fraction(math.nextafter(sensitivity, math.inf))
     between += Fraction(math.ulp(max(abs(lower), abs(upper))))
     if sensitivity >= upper - lower:
         between = width
-    return min(between, width) + width * _ROUNDING + _NUDGED
+    return min(between, width) + width * Fraction(rounding, 2**53) + _NUDGED
 
 
 @lru_cache(maxsize=1024)

@@ -1,9 +1,10 @@
 """Staircase noise on an interval, clamped to it.
 
-The value is rounded to its cell, noise in whole cells is added, and the sum is moved into the
-interval. The noise does not depend on the value, and the rest takes the same time for all values.
+The value is rounded to its cell or its step, noise in whole cells or steps is added, and the sum is
+moved into the interval. The noise does not depend on the value, and the rest takes the same time
+for all values.
 
-Proof: docs/proofs/staircase.md, parts 1 and 2.
+Proof: docs/proofs/staircase.md, parts 1, 2 and 6.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from inbounds.sampling.blocks import COMPILED, in_blocks
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Grid, Points
 from inbounds.sampling.lattice import Lattice
-from inbounds.sampling.offset import NUDGE, Integers, as_doubles, doubles_hold, rational_offsets
+from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
 from inbounds.sampling.staircase_noise import Cells, StaircaseNoise
+from inbounds.sampling.step_lattice import StepLattice
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class StaircaseSampler:
     Parameters
     ----------
     lattice
-        The cells, and the shape of the staircase in cells.
+        The cells or steps, and the shape of the staircase in these.
     epsilon
         The logarithm of a step of the staircase.
     step
@@ -48,7 +50,7 @@ class StaircaseSampler:
     ('i', True)
     """
 
-    lattice: Lattice
+    lattice: Lattice | StepLattice
     epsilon: float
     step: float | None = None
 
@@ -78,6 +80,8 @@ class StaircaseSampler:
     def grid(self, j: int) -> Grid:
         """Return the grid of possible outputs, where j is 0, the only coordinate."""
         lattice = self.lattice
+        if isinstance(lattice, StepLattice):
+            return lattice.grid
         if self.step is None:
             return Grid(lattice.lower, lattice.upper, None, lattice.count)
         return Grid.fit(lattice.lower, lattice.upper, self.step, 1.0)
@@ -100,7 +104,7 @@ class StaircaseSampler:
         if doubles_hold(dtype, *bounds):
             if kernel is None:
                 return lambda values: lattice.cells(as_doubles(values))
-            ends = lattice.lower, lattice.upper, NUDGE, lattice.per_unit
+            ends = lattice.lower, lattice.upper, lattice.shift, lattice.per_unit
 
             def read(values: NDArray[Any]) -> Cells:
                 cells = np.empty(values.size, np.int64)
@@ -130,6 +134,9 @@ class StaircaseSampler:
     def _write(self, index: Cells, out: NDArray[Any], kernel: ModuleType | None) -> None:
         """Write the numbers at indices of the lattice, or of the nearest steps."""
         lattice = self.lattice
+        if isinstance(lattice, StepLattice):
+            out[:] = self._points(index)
+            return
         if self.step is None:
             if kernel is not None:
                 kernel.write_numbers(index, self._spacing, lattice.lower, lattice.upper, out)

@@ -13,6 +13,7 @@ from inbounds.sampling.compiled import DIGEST, compiled, inlined, keyed
 from inbounds.sampling.outcome import PLACE_SHIFT
 
 _SHIFT = np.uint32(PLACE_SHIFT)
+_POSITIVE = np.int64(2**63 - 1)  # all bits of a word but the highest
 
 
 @inlined
@@ -24,24 +25,22 @@ def _place(random, limits, table):
 
 def _make(digest):
     @compiled
-    def find_cells(values, lower, upper, nudge, per_unit, cells):
+    def find_cells(values, lower, upper, shift, per_unit, cells):
         """Write the cell of each value, as `Lattice.cells` does."""
         for i in range(keyed(values.size, digest)):
-            offset = min(max(values[i], lower), upper) - lower + nudge
+            offset = min(max(values[i], lower), upper) - lower + shift
             cells[i] = np.int64(offset * per_unit)
 
     @compiled
-    def draw_noise(free, random, limits, parts, masks, noise):
+    def draw_noise(free, random, limits, parts, masks, turns, noise):
         """Write noise in cells, as `StaircaseNoise.draw` does; return whether all of it is settled.
 
-        `limits` and `parts` have a row for the blocks of a period and one for each digit.
+        `limits` and `parts` have a row for the blocks of a period and one for each digit. `masks`
+        and `turns` choose a cell of a block and a side.
         """
         size, unsettled = keyed(free.size, digest), 0
         for i in range(size):
-            place = _place(random[i], limits, 0)
-            part = parts[0, place]
-            unsettled |= part
-            noise[i] = part + (masks[place] & free[i])
+            noise[i] = 0
         for table in range(1, limits.shape[0]):
             digits = random[table * size : (table + 1) * size]
             for i in range(size):
@@ -49,7 +48,12 @@ def _make(digest):
                 unsettled |= part
                 noise[i] += part
         for i in range(size):
-            noise[i] ^= free[i] >> 63
+            place = _place(random[i], limits, 0)
+            part = parts[0, place]
+            unsettled |= part
+            chosen = masks[place] & free[i]
+            cell = noise[i] + part + (chosen & _POSITIVE)
+            noise[i] = cell ^ ((turns[place] | chosen) >> 63)
         return unsettled >= 0
 
     @compiled

@@ -17,9 +17,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from inbounds.sampling.block import Block
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.lattice import Lattice, Part
+from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.outcome import BITS, OUTCOMES, OutcomeTable
+from inbounds.sampling.step_lattice import StepLattice
 
 Cells = NDArray[np.int64]
 Random = NDArray[np.uint32]
@@ -27,11 +29,12 @@ Random = NDArray[np.uint32]
 _BASE = OUTCOMES - 1  # values of a digit; the last outcome of the highest digit means "or more"
 _RARE = 16.0  # a redraw with a probability of e^-16 is rare
 _UNSETTLED = -1  # stands for cells that are settled one by one
+_POSITIVE = 2**63 - 1  # all bits of a word but the highest
 
 
 @dataclass(frozen=True, eq=False)
 class StaircaseNoise:
-    """Whole numbers of cells, with the probabilities of a staircase that is symmetric around -1/2.
+    """Whole numbers of cells, with the probabilities of a staircase around -1/2, or -1 for steps.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ class StaircaseNoise:
     1.0
     """
 
-    lattice: Lattice
+    lattice: Lattice | StepLattice
     epsilon: float
     kept: int = BITS
 
@@ -70,31 +73,31 @@ class StaircaseNoise:
             cells = np.empty(count, np.int64)
             if kernel.draw_noise(free, random, *self.tables, cells):
                 return cells
-        cells = self.blocks.draw(random[:count], free, entropy)
+        cells, sides = self.blocks.draw(random[:count], free, entropy)
         for i, digit in enumerate(digits, 1):
             cells += digit.draw(random[i * count : (i + 1) * count], entropy)
-        cells ^= free >> 63  # ~cells = -1 - cells, for one half of the words
+        cells ^= sides  # ~cells = -1 - cells on the left
         return cells
 
     @cached_property
-    def tables(self) -> tuple[Random, Cells, Cells]:
-        """The tables of the blocks and all digits in one: limits, cells, and masks of blocks."""
+    def tables(self) -> tuple[Random, Cells, Cells, Cells]:
+        """The tables of the blocks and all digits: limits, cells, and masks and turns of blocks."""
         limits = [self.blocks.table.limits, *(digit.table.limits for digit in self.digits)]
-        cells = [self.blocks.by_place[0], *(digit.by_place for digit in self.digits)]
-        return np.array(limits), np.array(cells), self.blocks.by_place[1]
+        first, masks, turns = self.blocks.by_place
+        cells = [first, *(digit.by_place for digit in self.digits)]
+        return np.array(limits), np.array(cells), masks, turns
 
     def probability(self, cells: int) -> arb:
         """Return the probability of a number of cells, in the current precision."""
-        plateau, period = self.lattice.plateau.cells, self.lattice.period
-        distance = cells if cells >= 0 else ~cells
-        level = (distance + period - plateau) // period
+        plateau, period = self.lattice.plateau_cells, self.lattice.period
         alpha, gone = (-arb(self.epsilon)).exp(), -(-arb(self.epsilon)).expm1()
-        return alpha**level * gone / (2 * (plateau + alpha * (period - plateau)))
+        level = self.lattice.level(cells)
+        return alpha**level * gone / (plateau + alpha * (2 * period - plateau))
 
     @cached_property
     def blocks(self) -> Blocks:
         """The blocks of a period: each has a constant density."""
-        return Blocks(self.lattice.plateau, self.lattice.lower_step, self.epsilon, self.kept)
+        return Blocks(self.lattice.blocks, self.epsilon, self.kept)
 
     @cached_property
     def digits(self) -> tuple[Digit, ...]:
@@ -112,22 +115,26 @@ class StaircaseNoise:
 class Blocks:
     """A table of the blocks of a period; those after the plateau have the density e^-epsilon."""
 
-    plateau: Part
-    lower_step: Part
+    blocks: tuple[Block, ...]
     epsilon: float
     kept: int
 
-    def draw(self, random: Random, free: Cells, entropy: Entropy) -> Cells:
-        """Return the places in a period; the places in a block are made of free random bits."""
+    def draw(self, random: Random, free: Cells, entropy: Entropy) -> tuple[Cells, Cells]:
+        """Return the places in a period, and -1 for the left side and 0 for the right one.
+
+        The places in a block, and the sides of blocks that are on both, are made of free random
+        bits.
+        """
         place = self.table.places(random)
-        cells: Cells = self.by_place[0].take(place)
-        masks: Cells = self.by_place[1].take(place)
+        cells, masks, turns = (part.take(place) for part in self.by_place)
         if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
-                cells[i], masks[i] = self._outcomes[self.table.settle(entropy)]
+                cells[i], masks[i], turns[i] = self._outcomes[self.table.settle(entropy)]
         masks &= free
-        cells += masks
-        return cells
+        cells += masks & _POSITIVE
+        turns |= masks
+        turns >>= 63
+        return cells, turns
 
     @cached_property
     def table(self) -> OutcomeTable:
@@ -136,22 +143,18 @@ class Blocks:
 
     def _weights(self) -> list[arb]:
         alpha = (-arb(self.epsilon)).exp()
-        upper, lower = self.plateau, self.lower_step
-        return [arb(1 << upper.bits)] * upper.count + [alpha * (1 << lower.bits)] * lower.count
+        sizes = ((arb(1 << block.bits), block.falls) for block in self.blocks)
+        return [alpha * size if falls else size for size, falls in sizes]
 
     @cached_property
-    def _outcomes(self) -> list[tuple[int, int]]:
-        """The first cell of each block, and a mask of the bits that choose a cell in it."""
-        return [
-            (start + (i << part.bits), (1 << part.bits) - 1)
-            for start, part in ((0, self.plateau), (self.plateau.cells, self.lower_step))
-            for i in range(part.count)
-        ]
+    def _outcomes(self) -> list[tuple[int, int, int]]:
+        """The first cell of each block, its mask and its turn."""
+        return [(block.first, block.mask(), block.turn()) for block in self.blocks]
 
     @cached_property
     def by_place(self) -> NDArray[np.int64]:
-        """The first cell and the mask at each place of the table."""
-        outcomes = np.array([*self._outcomes, (_UNSETTLED, 0)], np.int64)
+        """The first cell, the mask and the turn at each place of the table."""
+        outcomes = np.array([*self._outcomes, (_UNSETTLED, 0, 0)], np.int64)
         return np.ascontiguousarray(outcomes[self.table.outcome].T)
 
 

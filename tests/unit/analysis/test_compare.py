@@ -77,19 +77,33 @@ def test_no_error_is_below_the_limit_and_the_best_is_close_to_it(
 
 
 @pytest.mark.parametrize(
-    ("box", "options"),
+    ("box", "options", "why"),
     [
-        (ib.Box(0, 1), {"epsilon": 1.0, "delta": 1e-6}),
-        (ib.Box(0, 1), {"rho": 0.1}),
-        (ib.Box(0, 1), {"epsilon": 1.0, "people": 10}),
-        (NARROW[0], {"epsilon": 1.0}),
+        (ib.Box(0, 1), {"epsilon": 1.0, "delta": 1e-6}, "(epsilon, delta)"),
+        (ib.Box(0, 1), {"rho": 0.1}, "zCDP"),
+        (ib.Box(0, 1), {"epsilon": 1.0, "people": 10}, "the mean of many people"),
+        (NARROW[0], {"epsilon": 1.0}, "several coordinates"),
+        (ib.Box(0, 1.0000000005, step=0.25), {"epsilon": 1.0}, "this step"),
     ],
 )
-def test_where_no_limit_is_known_none_is_shown(box: ib.Box, options: dict[str, float]) -> None:
+def test_where_no_limit_is_known_none_is_shown_and_it_says_why(
+    box: ib.Box, options: dict[str, float], why: str
+) -> None:
     result = compare(box, 0.5, **options)  # type: ignore[arg-type]
     assert result.limit is None
     assert "mse_above_limit_percent" not in result.rows()[0]
     assert "limit" not in {row["mechanism"] for row in result.rows()}
+    assert result.why_no_limit is not None
+    assert f"No certified limit is known for {why}" in result.why_no_limit
+    assert (result.why_no_limit in result.advice()) == any(box.steps)
+
+
+def test_counts_read_best_are_at_the_limit() -> None:
+    """The posterior mean of a geometric output, on steps that are decimals."""
+    result = compare(ib.Box(0, 1, step=0.1), 0.1, epsilon=1.0)
+    assert result.why_no_limit is None
+    row = next(row for row in result.rows() if row["mechanism"] == "ClampedStaircase")
+    assert row["read_mse_above_limit_percent"] < 0.1
 
 
 @pytest.mark.parametrize(

@@ -149,13 +149,39 @@ def test_a_fine_step_approaches_the_interval() -> None:
     fine.certificate().check()
 
 
-@pytest.mark.parametrize(
-    "box", [ib.Box(0, 1, step=0.1), ib.Box(0, 1.0000000005, step=0.25), ib.Box(0, 2.1, step=0.7)]
-)
-def test_steps_that_doubles_do_not_hold_exactly_are_refused(box: ib.Box) -> None:
-    """Which values are neighbours would depend on their rounding."""
-    with pytest.raises(ArgumentError, match="and a step that doubles hold exactly"):
+@pytest.mark.parametrize("box", [ib.Box(0, 1.0000000005, step=0.25), ib.Box(0, 1 + 1e-9, step=0.1)])
+def test_boxes_that_are_nearly_a_whole_number_of_steps_wide_are_refused(box: ib.Box) -> None:
+    """The last value would be off the steps."""
+    with pytest.raises(ArgumentError, match="not be nearly a whole number of steps wide"):
         ib.limit(box, 0.3, epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    ("box", "change", "steps", "jump"),
+    [
+        (ib.Box(0, 1, step=0.1), 0.1, 10, 1),
+        (ib.Box(0, 1, step=0.1), 0.3, 10, 3),  # the double 0.3 is less than three tenths
+        (ib.Box(0, 1, step=0.1), 0.29999, 10, 2),
+        (ib.Box(-0.35, 1.75, step=0.7), 0.7, 3, 1),
+        (ib.Box(0, 1, step=1 / 3), 2 / 3, 3, 2),
+        (ib.Box(100.01, 100.06, step=0.01), 0.02, 5, 2),
+    ],
+)
+@pytest.mark.parametrize("objective", ["average", "worst", "unbiased"])
+def test_decimal_steps_have_the_limit_of_whole_ones(
+    box: ib.Box, change: float, steps: int, jump: int, objective: Any
+) -> None:
+    unit = box.steps[0] or math.nan
+    result = ib.limit(box, change, epsilon=1.0, objective=objective)
+    whole = ib.limit(ib.Box(0, steps, step=1), jump, epsilon=1.0, objective=objective)
+    assert result.lower == pytest.approx(whole.lower * unit**2, rel=1e-9)
+    assert result.upper >= result.lower
+    proof = result.certificate()
+    assert type(proof).from_json(proof.to_json()).check() == proof
+    with pytest.raises(CertificateError):
+        replace(proof, lower=proof.lower * 1.01).check()
+    with pytest.raises(CertificateError):
+        replace(proof, step=math.nextafter(unit, 1.0)).check()
 
 
 def test_the_step_of_a_certificate_cannot_be_changed() -> None:

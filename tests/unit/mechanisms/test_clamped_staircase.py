@@ -70,7 +70,7 @@ def test_the_distribution_is_that_of_released_outputs(mechanism: ClampedStaircas
     drawn = mechanism.release(np.full(count, value), entropy=SeededEntropy(2))
     places = mechanism.quantile(np.linspace(0.02, 0.98, 25), value)
     upto = mechanism.cdf(places, value)
-    observed = (drawn <= places[:, None] + mechanism._lattice.spacing).mean(axis=1)
+    observed = (drawn <= places[:, None] + mechanism._outputs.lattice.spacing).mean(axis=1)
     assert np.abs(observed - upto).max() < STANDARD_ERRORS / 2 / math.sqrt(count)
 
 
@@ -215,7 +215,7 @@ def test_an_interval_of_confidence_is_wider_by_the_cell_and_holds_the_value() ->
     low, high = mechanism.confidence(0.5, 0.9)
     near, far = mechanism.output_interval(0.5, 0.9)
     assert (low, high) == pytest.approx((near, far), abs=1e-6)
-    cell = mechanism._lattice.spacing  # of the value, and half of one of the output
+    cell = mechanism._outputs.lattice.spacing  # of the value, and half of one of the output
     assert near - low > 1.4 * cell
     assert high - far > 1.4 * cell
 

@@ -10,10 +10,10 @@ from inbounds.sampling import staircase, staircase_kernel
 from inbounds.sampling.blocks import COMPILED
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.lattice import Lattice
-from inbounds.sampling.offset import NUDGE
 from inbounds.sampling.outcome import PLACE_SHIFT
 from inbounds.sampling.staircase import StaircaseSampler
 from inbounds.sampling.staircase_noise import StaircaseNoise
+from inbounds.sampling.step_lattice import StepLattice
 
 LATTICES = [
     (Lattice.fit(0.0, 1.0, 0.1, 1.0), 1.0),
@@ -21,17 +21,20 @@ LATTICES = [
     (Lattice.fit(0.0, 1.0, 1e-9, 1e-6), 1e-6),  # several digits
     (Lattice.fit(1e9, 1e9 + 1e-3, 1e-4, 7.0), 7.0),
     (Lattice.fit(-1e308, 7e307, 1e300, 3.0), 3.0),
+    (StepLattice.fit(0.0, 1000.0, 1.0, 1.0, 2.0), 2.0),
+    (StepLattice.fit(0.0, 1.0, 0.01, 0.3, 0.1), 0.1),
+    (StepLattice.fit(-5e5, 5e5, 1.0, 777.0, 1e-6), 1e-6),
 ]
 each = pytest.mark.parametrize(("lattice", "epsilon"), LATTICES, ids=repr)
 
 
 @each
 def test_the_numbers_beside_every_limit_of_every_table_lead_where_its_integers_say(
-    lattice: Lattice, epsilon: float
+    lattice: Lattice | StepLattice, epsilon: float
 ) -> None:
     """Within a place there is one limit, so this fixes the outcome of all 2³² numbers."""
     noise = StaircaseNoise(lattice, epsilon)
-    limits, parts, masks = noise.tables
+    limits, parts, masks, turns = noise.tables
     tables = [noise.blocks.table, *(digit.table for digit in noise.digits)]
     first = np.arange(1024, dtype=np.int64) << PLACE_SHIFT
     last = first + (1 << PLACE_SHIFT) - 1
@@ -44,24 +47,24 @@ def test_the_numbers_beside_every_limit_of_every_table_lead_where_its_integers_s
         quiet = parts.copy()  # other tables add nothing
         quiet[np.arange(len(tables)) != which] = 0
         found = np.empty(numbers.size, np.int64)
-        settled = staircase_kernel.draw_noise(free, random.ravel(), limits, quiet, masks, found)
-        places = table.places(random[which])
-        expected = parts[which][places]
+        tables_given = limits, quiet, masks, turns
+        settled = staircase_kernel.draw_noise(free, random.ravel(), *tables_given, found)
+        expected = parts[which][table.places(random[which])]
         assert settled == (expected >= 0).all()
-        if which == 0:
-            expected = expected + masks[places]
-        else:
-            expected = expected + masks[noise.blocks.table.places(random[0])]
+        block = noise.blocks.table.places(random[0])
+        expected = (expected + (masks[block] & free)) ^ (turns[block] >> 63)
         assert found.tolist() == expected.tolist()
 
 
 @each
-def test_cells_and_numbers_are_those_of_the_plain_code(lattice: Lattice, epsilon: float) -> None:
+def test_cells_and_numbers_are_those_of_the_plain_code(
+    lattice: Lattice | StepLattice, epsilon: float
+) -> None:
     share = np.random.default_rng(1).random(3000)
     hard = [lattice.lower, lattice.upper, 0.0, 5e-324, 1e-310, -1.7e308, 1.7e308]
     values = np.array([*(lattice.lower + share * (lattice.upper - lattice.lower)), *hard])
     cells = np.empty(values.size, np.int64)
-    ends = lattice.lower, lattice.upper, NUDGE, lattice.per_unit
+    ends = lattice.lower, lattice.upper, lattice.shift, lattice.per_unit
     staircase_kernel.find_cells(values, *ends, cells)
     assert cells.tolist() == lattice.cells(values).tolist()
 
@@ -69,7 +72,7 @@ def test_cells_and_numbers_are_those_of_the_plain_code(lattice: Lattice, epsilon
 @each
 @pytest.mark.parametrize("stepped", [False, True])
 def test_compiled_and_plain_code_give_the_same_bits(
-    lattice: Lattice, epsilon: float, stepped: bool, monkeypatch: pytest.MonkeyPatch
+    lattice: Lattice | StepLattice, epsilon: float, stepped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = (lattice.upper - lattice.lower) / 7 if stepped else None
     sampler, drawn = StaircaseSampler(lattice, epsilon, step), []
