@@ -7,6 +7,7 @@ one call. Neighbours are compared in numpy.
 import math
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -15,7 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds.frames.central.aggregate import sums
-from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
+from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.reach import Reach
 from inbounds.unit import Adjacency
@@ -59,14 +61,31 @@ def answers(
 
 
 def reach(
-    found: list[Moment], groups: int, adjacency: Adjacency, *, public: bool, rows: int
+    found: list[Moment],
+    groups: int,
+    adjacency: Adjacency,
+    *,
+    public: bool,
+    rows: int,
+    factors: Sequence[float] | None = None,
 ) -> tuple[Reach, Reach]:
-    bounds = sensitivities(
-        found, groups, adjacency=adjacency, sizes_public=public, rows=rows, size=SIZE
+    neighbours = Neighbours(
+        groups=groups, adjacency=adjacency, sizes_public=public, rows=rows, size=SIZE
     )
+    bounds = sensitivities(found, neighbours, factors)
     dimension = box(found, groups).dimension
     first, second = (bound.limits(dimension) for bound in bounds)
     return first, second
+
+
+def check_scaled(
+    changes: Floats, found: list[Moment], groups: int, adjacency: Adjacency, **how: Any
+) -> None:
+    """Assert that changes are allowed if each moment is multiplied by a factor of its own."""
+    for seed in range(6):
+        factors = np.random.default_rng(seed).choice([1.0, 0.6, 0.2, 1e-3], len(found)).tolist()
+        scaled = changes * np.tile(per_number(found, factors), groups)
+        check_inside(scaled, reach(found, groups, adjacency, factors=factors, **how))
 
 
 def check_inside(changes: Floats, limits: tuple[Reach, Reach]) -> tuple[float, float, float]:
@@ -105,6 +124,7 @@ def test_replacing_rows_of_a_table_of_public_size_stays_within_the_bounds(
     tables = list(product(UNGROUPED, repeat=2))
     changes = differences(tables, answers(tables, found, ["a"]), rows)
     l1, l2, cap = check_inside(changes, reach(found, 1, "replace", public=True, rows=rows))
+    check_scaled(changes, found, 1, "replace", public=True, rows=rows)
     assert cap > 0.9999
     assert len(asked) > 1 or max(l1, l2) > 0.99 or asked[0].kind == "variance"
 
@@ -120,6 +140,7 @@ def test_replacing_rows_that_may_change_their_group_stays_within_the_bounds(
     changes = differences(tables, answers(tables, found, groups), rows)
     limits = reach(found, len(groups), "replace", public=False, rows=rows)
     _, l2, cap = check_inside(changes, limits)
+    check_scaled(changes, found, len(groups), "replace", public=False, rows=rows)
     assert cap > 0.9999
     if asked == [count()] and len(groups) == 2:
         assert l2 > 0.9999
@@ -139,6 +160,7 @@ def test_adding_or_removing_rows_stays_within_the_bounds(
     larger = answers([pair[1] for pair in pairs], found, groups)
     limits = reach(found, len(groups), "add-remove", public=False, rows=rows)
     l1, l2, cap = check_inside(larger - smaller, limits)
+    check_scaled(larger - smaller, found, len(groups), "add-remove", public=False, rows=rows)
     assert cap > 0.9999
     assert min(l1, l2) > 0.9999 or len(asked) > 1
 
@@ -196,4 +218,5 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
         there = values[:1][None]  # she has no rows
     changes = (there - away).reshape(-1, values.shape[1])
     check_inside(changes, reach(found, 2, adjacency, public=False, rows=rows))
+    check_scaled(changes, found, 2, adjacency, public=False, rows=rows)
     assert math.isclose(float(np.abs(changes).max()) * SIZE, rows)

@@ -16,9 +16,12 @@ import pytest
 
 from inbounds.frames.central import estimate, summarize
 from inbounds.frames.central.aggregate import sums
+from inbounds.frames.central.change import box
+from inbounds.frames.central.choice import best_noise
 from inbounds.frames.central.estimate import Estimate, Released
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.request import check_request
+from inbounds.frames.central.split import importances
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.guarantee import Guarantee
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -74,9 +77,11 @@ class Case:
         size = AGES.size if self.public else SIZE
         (exact,) = sums(nw.from_native(pd.DataFrame({"age": AGES})), found)
         guarantee = Guarantee(self.epsilon, self.delta)
-        mechanism = summarize._mechanism(found, request, size, guarantee)
-        values = np.tile(np.array(exact, float) / size, (SUMMARIES, 1))
-        return Released(mechanism, mechanism.release(values), found, size)
+        importance = importances(found, self.asked, [1.0] * len(self.asked))
+        neighbours = summarize._neighbours(request, size)
+        noise = best_noise(found, importance, neighbours, guarantee)
+        values = np.tile(noise.values([exact], size), (SUMMARIES, 1))
+        return Released(noise, noise.mechanism.release(values), found, size)
 
 
 CASES = [
@@ -114,7 +119,7 @@ def test_the_interval_of_one_sum_holds_it_exactly_as_often_as_stated(
     sigma: float, value: float
 ) -> None:
     """And intervals at 0.9 are told from intervals at 0.95."""
-    m = BoundedGaussian(summarize.box(moments([count()], sizes_public=False), 1), 1, sigma)
+    m = BoundedGaussian(box(moments([count()], sizes_public=False), 1), 1, sigma)
     answers = m.release(np.full((SUMMARIES, 1), value))
     for level in (0.95, 0.9):
         low, high = m.confidence(answers, level)

@@ -21,6 +21,9 @@ from inbounds.unit import Adjacency, check_adjacency
 NAMES = ("statistic", "column", *LABELS)
 """Columns of a summary that say what a row describes; labels that no row has are left out."""
 
+MECHANISM = "mechanism"
+"""The column of a summary that says which mechanism released a row."""
+
 _LIST = "a list of values of the columns in by"
 
 
@@ -199,7 +202,7 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
     if not names or len(set(names)) < len(names):
         raise ArgumentError.must("by", "name at least one column, and none twice")
-    if taken := sorted({*names} & {*NAMES, *NUMBERS}):
+    if taken := sorted({*names} & {*NAMES, *NUMBERS, MECHANISM}):
         raise ArgumentError.must(
             "by", "not have the name of a column that the result adds", got=repr(taken[0])
         )

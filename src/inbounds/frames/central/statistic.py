@@ -76,6 +76,16 @@ class Statistic(ABC):
     def estimate(self, released: Released) -> list[Estimate]:
         """Return one estimate for each label, computed from the released moments."""
 
+    @abstractmethod
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        """Return what squared errors of sums add to the squared relative error of this statistic.
+
+        Sums are divided by the size of a group. Errors are relative to the size (the average size,
+        for bins), to the size times the largest value, to the width of the bounds, or to a quarter
+        of its square. Where they depend on the truth, they are averaged over groups whose values
+        are all equal, anywhere between the bounds (docs/proofs/statistics.md, item 8).
+        """
+
     def __repr__(self) -> str:
         arguments = [repr(self.column), *map(format_numbers, self.edges)] if self.column else []
         return f"{self.kind}({', '.join(arguments)})"
@@ -87,8 +97,11 @@ class _Count(Statistic):
         return [moment.RowCount()]
 
     def estimate(self, released: Released) -> list[Estimate]:
-        fractions = released.sums(*self.moments(counted=True), jointly=False)
-        return [fraction.scaled(released.size).rounded() for fraction in fractions]
+        size, fractions = released.size, released.sums(*self.moments(counted=True), jointly=False)
+        return [fraction.scaled(size).clipped(0.0, size).rounded() for fraction in fractions]
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        return {moment.RowCount(): 1.0}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,6 +125,16 @@ class _Total(Statistic):
             total = place.scaled(size * (self.upper - self.lower)).plus(middle)
         return [total.clipped(size * low, size * high)]
 
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        largest, values = max(abs(self.lower), abs(self.upper)), self.moments(counted=False)[0]
+        if values in released:
+            assert isinstance(values, moment.ValueSum)
+            low, high = values.span
+            return {values: (high / largest - low / largest) ** 2}
+        (place,) = self.moments(counted=True)
+        ends = self.lower / largest, self.upper / largest
+        return {moment.RowCount(): (sum(ends) / 2) ** 2, place: (ends[1] - ends[0]) ** 2}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Mean(Statistic):
@@ -122,6 +145,10 @@ class _Mean(Statistic):
         fraction, place = released.sums(*self.moments(counted=True))
         middle, width = self.lower / 2 + self.upper / 2, self.upper - self.lower
         return [mean_of(place, fraction).scaled(width, middle).clipped(self.lower, self.upper)]
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        fraction, place = self.moments(counted=True)
+        return {fraction: 1 / 12, place: 1.0}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,6 +161,10 @@ class _Variance(Statistic):
         square = (self.upper - self.lower) ** 2
         return [variance_of(first, second, fraction).scaled(square).clipped(0.0, square / 4)]
 
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        fraction, places = self.moments(counted=True)
+        return {fraction: 47 / 60, places: 16 / 3 + 1.0}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Histogram(_Count):  # of the rows in each bin
@@ -143,6 +174,10 @@ class _Histogram(_Count):  # of the rows in each bin
 
     def moments(self, *, counted: bool) -> list[moment.Moment]:
         return [moment.BinCounts(self.column, self.edges)]
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        (bins,) = self.moments(counted=True)
+        return {bins: (len(self.edges) - 1.0) ** 2}
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.column!r}, {format_numbers(self.edges)})"

@@ -15,19 +15,23 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
+from inbounds.frames.central.change import Neighbours
+from inbounds.frames.central.choice import best_noise, check_kind
 from inbounds.frames.central.estimate import NUMBERS, Released
-from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.moment import moments
 from inbounds.frames.central.request import (
+    MECHANISM,
     NAMES,
     Opened,
     Request,
     check_request,
     open_table,
 )
+from inbounds.frames.central.split import check_weights, importances
 from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
-from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.unit import Adjacency, Unit
 
 with optional():
@@ -49,6 +53,8 @@ def summarize(
     id: str | None = None,
     size: int | None = None,
     nulls: NullPolicy = "error",
+    weights: Sequence[float] | None = None,
+    mechanism: type[NoiseMechanism] | str | None = None,
     ledger: Any = None,
     dataset: str | None = None,
     label: str | None = None,
@@ -169,6 +175,7 @@ def summarize(
         size=size,
         nulls=nulls,
     )
+    weights, kind = check_weights(weights, request.statistics), check_kind(mechanism)
     _check_ledger(ledger, dataset, label)
     row_count, opened = quietly(lambda: _open(frame, request))
     size = request.size or row_count  # without a size, the number of rows is public
@@ -176,21 +183,22 @@ def summarize(
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
     if not needed:  # only the public number of rows is asked for
-        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size))
-    exact = quietly(lambda: _sums(opened))
-    values = np.array([float(number / size) for group in exact for number in group])
-    mechanism = _mechanism(needed, request, size, guarantee)
-    shape = len(request.groups), -1
-    trial = Released(mechanism, np.reshape(mechanism.domain.lower, shape) + 0.5, needed, size)
-    quietly(lambda: _written(opened.table, request, trial))  # fails before anything is charged
+        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size), None)
+    neighbours = _neighbours(request, size)
+    importance = importances(needed, request.statistics, weights)
+    noise = best_noise(needed, importance, neighbours, guarantee, kind)
+    values = noise.values(quietly(lambda: _sums(opened)), size)
+    name = type(noise.mechanism).__name__
+    trial = Released(noise, noise.middle(neighbours.groups), needed, size)
+    quietly(lambda: _written(opened.table, request, trial, name))  # fails before any charge
     if ledger is None:
-        outputs = mechanism.release(values)
+        outputs = noise.mechanism.release(values)
     else:
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         unit = _unit(request)
-        outputs = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
-    released = Released(mechanism, np.reshape(outputs, shape), needed, size)
-    return _written(opened.table, request, released)
+        outputs = ledger.release(noise.mechanism, values, dataset=dataset, label=label, unit=unit)
+    outputs = np.reshape(outputs, (neighbours.groups, -1))
+    return _written(opened.table, request, Released(noise, outputs, needed, size), name)
 
 
 def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
@@ -234,27 +242,18 @@ def _sums(opened: Opened) -> list[list[Fraction]]:
     )
 
 
-def _mechanism(
-    needed: Sequence[Moment], request: Request, size: int, guarantee: Guarantee
-) -> BoundedGaussian:
-    """Return the mechanism with less noise: calibrated to the bound in l1, or to that in l2."""
-    domain = box(needed, len(request.groups))
-    bounds = sensitivities(
-        needed,
-        len(request.groups),
+def _neighbours(request: Request, size: int) -> Neighbours:
+    """Return the tables that are neighbours, as a request states them."""
+    return Neighbours(
+        groups=len(request.groups),
         adjacency=request.adjacency,
         sizes_public=request.sizes_public,
         rows=request.rows,
         size=size,
     )
-    candidates = [
-        BoundedGaussian.calibrated(domain, bound, scaling="width", **guarantee.stated())
-        for bound in bounds
-    ]
-    return min(candidates, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
-def _written(table: BoundTable, request: Request, released: Released) -> Any:
+def _written(table: BoundTable, request: Request, released: Released, mechanism: str | None) -> Any:
     """Write estimates in a frame of the user's kind."""
     estimates = [
         ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
@@ -262,11 +261,16 @@ def _written(table: BoundTable, request: Request, released: Released) -> Any:
         for label, estimate in zip(statistic.labels, statistic.estimate(released), strict=True)
     ]
     rows = [
-        dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)
+        {
+            **dict(zip(request.by, key, strict=True)),
+            **about,
+            **estimate.numbers(group),
+            MECHANISM: mechanism if estimate.error.any() else None,
+        }
         for group, key in enumerate(request.groups)
         for about, estimate in estimates
     ]
-    names = [n for n in (*request.by, *NAMES, *NUMBERS) if any(n in row for row in rows)]
+    names = [n for n in (*request.by, *NAMES, *NUMBERS, MECHANISM) if any(n in row for row in rows)]
     columns = {name: [row.get(name) for row in rows] for name in names}
     return in_our_words(
         lambda: _frame(table, columns),
