@@ -90,12 +90,19 @@ def summarize(
         are strings, which are compared by their bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
-        required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
-        gives less noise. It counts rows, not people. If a group is larger, its privacy holds, but
-        every statistic of it is wrong, and so is its interval.
+        required where the number of rows is private: with ``"add-remove"`` or `id`. A bound that is
+        not tight costs next to nothing. It counts rows, not people. If a group is larger, its
+        privacy holds, but every statistic of it is wrong, and so is its interval.
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
+    weights
+        One positive number for each of the `statistics`, in their order: how much its squared
+        relative error counts when the privacy is divided between them. All are 1 by default.
+    mechanism
+        The class of the mechanism, or its name: `ClampedLaplace`, `ClampedGaussian`,
+        `BoundedLaplace` or `BoundedGaussian`. By default the one whose estimates have the least
+        error.
     ledger, dataset, label
         A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
         label for the charge, which names the statistics by default. The charge states its unit:
@@ -106,8 +113,9 @@ def summarize(
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``, and
-    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more.
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``,
+    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more, and
+    ``mechanism``, which released the row and is null if the row is exact.
 
     Raises
     ------
@@ -134,18 +142,19 @@ def summarize(
     Notes
     -----
     What is released are sums: of ones, of t = (x - lower)/(upper - lower) - 1/2, of 4t² - 1/2, and
-    of the rows in each bin, all divided by the size of a group. One `BoundedGaussian` releases them
-    for all groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm,
-    whichever needs less noise. Statistics are computed from its outputs.
+    of the rows in each bin, all divided by the size of a group. One mechanism releases them for all
+    groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm. It is the one
+    with the least error Σ vₖrₖ², where vₖ is the weight of a statistic and rₖ its error, relative
+    to the number of rows (count), to that times the largest value (total), to the width of the
+    bounds (mean), to a quarter of its square (variance), or to the average bin (histogram). The
+    same sum decides how noise is divided between the statistics. Usually it is plain Laplace or
+    Gaussian noise, and statistics are moved into their range after they are computed from the
+    outputs. For all of this nothing is used but the arguments and public numbers.
 
     "The truth" is the statistic of the rows that are used, with values moved to the bounds.
     Standard errors and intervals describe the noise; they do not treat the table as a sample of a
     population. Without `by`, under ``"replace"``, the number of rows is public, and `count` is
     exact.
-
-    A guarantee of `epsilon` alone needs much more noise: relative to the range, the noise of this
-    mechanism shrinks only with the square root of the number of rows. With a small `delta`, or with
-    `rho`, it shrinks with the number of rows.
 
     Where the size of a group is private, a mean is a released sum divided by a released count. Its
     interval is valid for any amount of noise; its standard error is a first-order approximation,

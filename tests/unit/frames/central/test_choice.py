@@ -1,13 +1,14 @@
 """The noise that is chosen is as small as the best plain noise, and says what it gives."""
 
+import dataclasses
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from inbounds.calibration.approximate import gaussian_mu
+from inbounds.frames.central import choice
 from inbounds.frames.central.change import Neighbours, box
 from inbounds.frames.central.choice import KINDS, best_noise, error
 from inbounds.frames.central.moment import moments
@@ -156,11 +157,17 @@ def test_extreme_guarantees_have_noise_too() -> None:
         assert np.isfinite(found.errors(outputs)).all()
 
 
-def test_sums_are_rounded_once_and_stay_in_their_range() -> None:
-    found = noise([count(), mean(*AGE)], {"epsilon": 1.0}, **ADD)
-    sums = [[Fraction(1, 3), Fraction(-1, 7)], [Fraction(9 * SIZE), Fraction(-SIZE)]] * 4
-    values = found.values(sums, SIZE).reshape(8, 2)
-    factors = [Fraction(factor) for factor in found.factors.tolist()]
-    exact = [float(number * f / SIZE) for number, f in zip(sums[0], factors, strict=True)]
-    assert values[0].tolist() == exact
-    assert values[1].tolist() == [found.ranges.upper[0], found.ranges.lower[1]]
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
+def test_noise_that_does_not_give_the_guarantee_is_raised_until_it_does(
+    guarantee: dict[str, float],
+) -> None:
+    found = noise(ALL, guarantee, **ADD)
+    kind: Any = type(found.mechanism)
+    domain, change = found.mechanism.domain, found.mechanism.sensitivity
+    weak = dataclasses.replace(
+        found, mechanism=kind(domain, change, found.mechanism.scales[0] * 0.999)
+    )
+    proved = choice._proved(weak, Guarantee(**guarantee)).mechanism
+    assert not choice._gives(weak.mechanism, Guarantee(**guarantee))
+    assert choice._gives(proved, Guarantee(**guarantee))
+    assert proved.scales[0] <= found.mechanism.scales[0] * 1.002
