@@ -75,6 +75,8 @@ class Released:
         The moments, in the order of a row of the outputs.
     size
         The size of a group, by which the sums were divided.
+    sizes_public
+        Whether there is one group, with exactly that many rows.
 
     Examples
     --------
@@ -94,8 +96,10 @@ class Released:
         outputs: Floats,
         moments: Sequence[Moment],
         size: int,
+        *,
+        sizes_public: bool = False,
     ) -> None:
-        self.size = size
+        self.size, self.sizes_public = size, sizes_public
         self._noise, self._outputs, self._moments = noise, outputs, moments
         self._intervals: dict[int, tuple[Floats, Floats]] = {}
         if noise is not None:

@@ -60,6 +60,11 @@ class Moment(ABC):
     edges: tuple[float, ...] = ()
 
     @property
+    def levels(self) -> tuple[Any, ...]:
+        """The public values with which the column is compared; empty if it holds numbers."""
+        return ()
+
+    @property
     @abstractmethod
     def limits(self) -> Limits:
         """How far one row can move the sums."""
@@ -173,6 +178,40 @@ class BinCounts(Moment):
         """Return the number of rows in each bin."""
         above = [rows, *islice(totals, len(self.edges) - 2), 0]
         return [Fraction(here - beyond) for here, beyond in pairwise(above)]
+
+
+@dataclass(frozen=True)
+class LevelCounts(Moment):
+    """The number of rows with each level: a row adds 1 to the level of its value, or nothing."""
+
+    levels: tuple[Any, ...] = ()
+
+    @property
+    def places(self) -> dict[Any, int]:
+        """The places of the levels in sorted order; other values are at place 0."""
+        return {level: place for place, level in enumerate(sorted(self.levels), 1)}
+
+    @property
+    def limits(self) -> Limits:
+        """How far one row can move the counts."""
+        return Limits((0.0,) * len(self.levels), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0))
+
+    @property
+    def expected(self) -> float:
+        """Twice the average level."""
+        return min(1.0, 2.0 / len(self.levels))
+
+    def write(self, columns: IntegerColumns, value: Any) -> None:
+        """Add, for each level, whether the value is at its place."""
+        columns.add_flags([value == self.places[level] for level in self.levels])
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the number of rows with each level."""
+        return [Fraction(total) for total in islice(totals, len(self.levels))]
+
+    def covers(self, other: Moment) -> bool:
+        """Whether the other moment counts the same levels."""
+        return self == other
 
 
 def moments(statistics: Sequence[Statistic], *, sizes_public: bool) -> list[Moment]:

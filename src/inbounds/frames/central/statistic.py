@@ -1,8 +1,8 @@
 """Statistics of a table: counts, totals, means, variances and histograms of columns.
 
 Each statistic is a class that says which moments it needs, how it is estimated from them, and what
-tells its rows apart. Adding a statistic means adding a class and a function to this module. The
-formulas are in docs/proofs/statistics.md.
+tells its rows apart. Adding a statistic means adding a class and a function to this module, or to
+`inbounds.frames.central.level`. The formulas are in docs/proofs/statistics.md.
 
 Bounds and edges are arguments because they must be public: reading them from the data would reveal
 something about it. Values outside are moved to the nearest bound before anything is added up.
@@ -10,85 +10,19 @@ something about it. Values outside are moved to the nearest bound before anythin
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from inbounds._check import format_numbers
 from inbounds._entry import called
 from inbounds.frames.central import moment
 from inbounds.frames.central.argument import check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
-
-LABELS = ("bin_lower", "bin_upper")
-"""Columns of a summary that tell the rows of one statistic apart."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Statistic(ABC):
-    """A statistic of the rows of each group, made by one of the functions of this module.
-
-    Attributes
-    ----------
-    column
-        The column that it describes; empty for a count.
-    edges
-        The public bounds of the column, and between them the inner edges of a histogram.
-
-    Examples
-    --------
-    >>> mean("age", 0, 120).edges
-    (0.0, 120.0)
-    """
-
-    column: str = ""
-    edges: tuple[float, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """The name of the statistic in a summary, which is that of its class."""
-        return type(self).__name__.strip("_").lower()
-
-    @property
-    def lower(self) -> float:
-        """The lower bound of the column."""
-        return self.edges[0]
-
-    @property
-    def upper(self) -> float:
-        """The upper bound of the column."""
-        return self.edges[-1]
-
-    @property
-    def labels(self) -> list[dict[str, float]]:
-        """What tells the rows of this statistic apart, one entry for each row of a group."""
-        return [{}]
-
-    @abstractmethod
-    def moments(self, *, counted: bool) -> list[moment.Moment]:
-        """Return the moments that it needs.
-
-        `counted` says that the number of rows is public, or released for another statistic.
-        """
-
-    @abstractmethod
-    def estimate(self, released: Released) -> list[Estimate]:
-        """Return one estimate for each label, computed from the released moments."""
-
-    @abstractmethod
-    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
-        """Return what squared errors of sums add to the squared relative error of this statistic.
-
-        Sums are divided by the size of a group. Errors are relative to the size (the average size,
-        for bins), to the size times the largest value, to the width of the bounds, or to a quarter
-        of its square. Where they depend on the truth, they are averaged over groups whose values
-        are all equal, anywhere between the bounds (docs/proofs/statistics.md, item 8).
-        """
-
-    def __repr__(self) -> str:
-        arguments = [repr(self.column), *map(format_numbers, self.edges)] if self.column else []
-        return f"{self.kind}({', '.join(arguments)})"
+from inbounds.frames.central.statistic_type import LABELS
+from inbounds.frames.central.statistic_type import Statistic as Statistic  # noqa: PLC0414
+from inbounds.frames.central.tally import add_up
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,8 +31,8 @@ class _Count(Statistic):
         return [moment.RowCount()]
 
     def estimate(self, released: Released) -> list[Estimate]:
-        size, fractions = released.size, released.sums(*self.moments(counted=True), jointly=False)
-        return [fraction.scaled(size).clipped(0.0, size).rounded() for fraction in fractions]
+        (fraction,) = released.sums(*self.moments(counted=True), jointly=False)
+        return [fraction.scaled(released.size).clipped(0.0, released.size).rounded()]
 
     def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
         return {moment.RowCount(): 1.0}
@@ -167,13 +101,16 @@ class _Variance(Statistic):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Histogram(_Count):  # of the rows in each bin
+class _Histogram(Statistic):
     @property
-    def labels(self) -> list[dict[str, float]]:
-        return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
+    def labels(self) -> list[dict[str, Any]]:
+        return [dict(zip(LABELS, edges, strict=False)) for edges in pairwise(self.edges)]
 
     def moments(self, *, counted: bool) -> list[moment.Moment]:
         return [moment.BinCounts(self.column, self.edges)]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        return add_up(released, self.moments(counted=True)[0])
 
     def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
         (bins,) = self.moments(counted=True)
@@ -320,7 +257,8 @@ def histogram(column: str, edges: Sequence[float]) -> Statistic:
 
     Returns
     -------
-    A statistic to pass to `summarize`, which writes one row for each bin.
+    A statistic to pass to `summarize`, which writes one row for each bin. The counts of the bins of
+    a group are whole numbers of at least 0, which add up to the number of rows if it is public.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -67,8 +68,8 @@ def summarize(
         A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
         PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice.
     statistics
-        One or more statistics, made by `count`, `total`, `mean`, `variance` and `histogram` of
-        `inbounds.frames`.
+        One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
+        `histogram` and `categories` of `inbounds.frames`.
     by, groups
         One or more columns that split the rows, and the values (or tuples of values) of the groups
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
@@ -113,7 +114,8 @@ def summarize(
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``,
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``,
+    ``value``, ``standard_error``,
     ``lower`` and ``upper``, between which the truth is with probability 0.95 or more, and
     ``mechanism``, which released the row and is null if the row is exact.
 
@@ -130,7 +132,7 @@ def summarize(
     See Also
     --------
     privatize : Release every person's values instead, without trusting whoever collects them.
-    count, total, mean, variance, histogram
+    count, total, mean, variance, proportion, histogram, categories
 
     Guarantees
     ----------
@@ -198,7 +200,8 @@ def summarize(
     noise = best_noise(needed, importance, neighbours, guarantee, kind)
     values = noise.values(quietly(lambda: _sums(opened)), size)
     name = type(noise.mechanism).__name__
-    trial = Released(noise, noise.middle(neighbours.groups), needed, size)
+    read = partial(Released, noise, moments=needed, size=size, sizes_public=request.sizes_public)
+    trial = read(noise.middle(neighbours.groups))
     quietly(lambda: _written(opened.table, request, trial, name))  # fails before any charge
     if ledger is None:
         outputs = noise.mechanism.release(values)
@@ -207,7 +210,7 @@ def summarize(
         unit = _unit(request)
         outputs = ledger.release(noise.mechanism, values, dataset=dataset, label=label, unit=unit)
     outputs = np.reshape(outputs, (neighbours.groups, -1))
-    return _written(opened.table, request, Released(noise, outputs, needed, size), name)
+    return _written(opened.table, request, read(outputs), name)
 
 
 def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
@@ -280,13 +283,20 @@ def _written(table: BoundTable, request: Request, released: Released, mechanism:
         for about, estimate in estimates
     ]
     names = [n for n in (*request.by, *NAMES, *NUMBERS, MECHANISM) if any(n in row for row in rows)]
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns = {name: _of_one_type([row.get(name) for row in rows], name) for name in names}
     return in_our_words(
         lambda: _frame(table, columns),
         lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
         OverflowError,
         TypeError,
     )
+
+
+def _of_one_type(values: list[Any], name: str) -> list[Any]:
+    """Return levels as text if they are of several types; other columns have one type."""
+    if name != "level" or len({type(value) for value in values if value is not None}) <= 1:
+        return values
+    return [None if value is None else str(value) for value in values]
 
 
 def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:
