@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from inbounds.frames.central.aggregate import sums
 from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
+from inbounds.frames.central.level import categories, proportion
 from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.reach import Reach
@@ -33,6 +34,8 @@ ALONE: list[list[Statistic]] = [
     [mean("x", 0, 1)],
     [variance("x", 0, 1)],
     [histogram("x", [0, 0.3, 0.6, 1])],
+    [proportion("x")],
+    [categories("level", ["low", "high"])],
 ]
 TOGETHER = [
     count(),
@@ -41,6 +44,7 @@ TOGETHER = [
     variance("x", 0, 1),
     variance("y", 0, 2),
     histogram("x", [0, 0.3, 0.6, 1]),
+    categories("level", ["high", "none"]),
 ]
 ASKED = [*ALONE, TOGETHER]
 # 0.375 and 1 are the places where the first two moments together move furthest in l1.
@@ -56,8 +60,15 @@ def answers(
     rows = [(i, *row) for i, table in enumerate(tables) for row in table]
     frame = pl.DataFrame(rows, schema=["table", "x", "y", "group"], orient="row")
     keys = [(i, group) for i in range(len(tables)) for group in groups]
-    exact = sums(nw.from_native(frame), found, by=["table", "group"], groups=keys)
+    exact = sums(nw.from_native(levelled(frame)), found, by=["table", "group"], groups=keys)
     return np.array(exact, float).reshape(len(tables), -1) / size
+
+
+def levelled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add a column of levels, which a row's own y decides."""
+    return frame.with_columns(
+        level=pl.when(pl.col("y") < 0).then(pl.lit("low")).otherwise(pl.lit("high"))
+    )
 
 
 def reach(
@@ -205,7 +216,7 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
     frame = pl.DataFrame(written, schema=["table", "who", "x", "y", "group"], orient="row")
     keys = [(i, group) for i in range(len(persons)) for group in "ab"]
     exact = sums(
-        nw.from_native(frame),
+        nw.from_native(levelled(frame)),
         found,
         by=["table", "group"],
         groups=keys,

@@ -217,6 +217,17 @@ def test_a_wrong_mechanism_or_weight_is_refused_by_name(
     assert failure.value.argument == argument
 
 
+@pytest.mark.parametrize("guarantee", [{"epsilon": 1.0}, {"epsilon": 0.01}, {"rho": 0.1}], ids=str)
+def test_the_noise_does_not_depend_on_the_rows(guarantee: dict[str, float]) -> None:
+    """Only on how many there are, where that is public."""
+    found = []
+    for table in (frame(), frame().assign(age=0, town="Ulm", income=1e9), frame()[::-1]):
+        spy = Spy()
+        summarize(table, ASKED, "town", ["Rom", "Ulm"], ledger=spy, dataset="d", **guarantee)
+        found.append(spy.given[0][0])
+    assert found[0] == found[1] == found[2]
+
+
 def test_what_weighs_more_has_less_noise() -> None:
     pair = [count(), mean("age", 0, 120)]
     errors = [
