@@ -17,7 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds.frames.central.aggregate import sums
-from inbounds.frames.central.moment import moments, sensitivities
+from inbounds.frames.central.change import Neighbours, sensitivities
+from inbounds.frames.central.moment import moments
 from inbounds.frames.central.statistic import mean
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,8 @@ def test_the_order_of_rows_changes_a_sum_of_doubles_by_more_than_its_sensitivity
 
 def test_one_row_changes_our_sum_by_its_sensitivity() -> None:
     found = moments([mean("x", LOWER, UPPER)], sizes_public=True)
-    bound, _ = sensitivities(found, 1, adjacency="replace", sizes_public=True, rows=1, size=ROWS)
+    how = Neighbours(groups=1, adjacency="replace", sizes_public=True, rows=1, size=ROWS)
+    bound, _ = sensitivities(found, how)
     change = our_sum(with_last_row_replaced()) - our_sum(table())
     assert change == 1
     assert change / ROWS <= bound.limits(1).caps[0]

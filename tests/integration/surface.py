@@ -255,10 +255,18 @@ def privatize_spark() -> None:
 
 @use("narwhals")
 def statistics() -> None:
-    from inbounds.frames import count, histogram, mean, total, variance
+    from inbounds.frames import (
+        categories,
+        count,
+        histogram,
+        mean,
+        proportion,
+        total,
+        variance,
+    )
 
     asked = [count(), histogram("age", [0, 60, 120]), *(f("age", 0, 120) for f in (mean, total))]
-    assert [*asked, variance("age", 0, 120)]
+    assert [*asked, variance("age", 0, 120), proportion("smoker"), categories("town", ["Ulm"])]
     assert ib.frames.summarize  # which is where narwhals is needed
 
 

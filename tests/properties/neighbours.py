@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from inbounds.frames.central.level import categories, proportion
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 
 Row = tuple[Any, ...]
@@ -102,7 +103,10 @@ def draw_case(rng: np.random.Generator, tables: int, versions: int) -> Case:
     if adjacency == "add-remove":
         pairs = [(0, version) for version in range(1, versions)]
     groups = pick(rng, [None, towns, towns, some(rng, towns, 5)])
+    levels = some(rng, TOWNS[kinds["town"]], 5) if rng.random() < 0.4 else []
     asked, names = questions(rng), pick(rng, [None, None, NAMES[0], *NAMES])
+    if levels and (nulls == "skip" or None not in pools["town"]):
+        asked = [*asked, categories("town", levels)]
     return Case(drawn, pairs, kinds, asked, groups, adjacency, rows, person, nulls, names)
 
 
@@ -164,6 +168,7 @@ def questions(rng: np.random.Generator) -> list[Statistic]:
         total("y", -3, 1),
         histogram("x", [-1, 0, 0.5, 2]),
         histogram("y", [0, 1]),
+        proportion("x"),
     ]
     return some(rng, asked, 2)
 

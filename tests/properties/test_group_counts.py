@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from inbounds.frames.central.level import categories
 from inbounds.frames.central.statistic import count
 from inbounds.frames.central.summarize import summarize
 
@@ -41,6 +42,10 @@ def counts(frame: Any, groups: list[Any]) -> list[float]:
     result = summarize(frame, count(), "town", groups, rho=1e12)
     rows = nw.from_native(result).lazy().collect().rows(named=True)
     assert [row["town"] for row in rows] == groups
+    levels = summarize(frame, categories("town", groups, complete=False), rho=1e12)
+    counted = nw.from_native(levels).lazy().collect().rows(named=True)
+    assert [row["level"] for row in counted] == groups
+    assert [row["value"] for row in counted] == [round(row["value"]) for row in rows]
     return [round(row["value"]) for row in rows]
 
 

@@ -7,6 +7,7 @@ one call. Neighbours are compared in numpy.
 import math
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -15,7 +16,9 @@ import pytest
 from numpy.typing import NDArray
 
 from inbounds.frames.central.aggregate import sums
-from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
+from inbounds.frames.central.level import categories, proportion
+from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.reach import Reach
 from inbounds.unit import Adjacency
@@ -31,6 +34,8 @@ ALONE: list[list[Statistic]] = [
     [mean("x", 0, 1)],
     [variance("x", 0, 1)],
     [histogram("x", [0, 0.3, 0.6, 1])],
+    [proportion("x")],
+    [categories("level", ["low", "high"])],
 ]
 TOGETHER = [
     count(),
@@ -39,6 +44,7 @@ TOGETHER = [
     variance("x", 0, 1),
     variance("y", 0, 2),
     histogram("x", [0, 0.3, 0.6, 1]),
+    categories("level", ["high", "none"]),
 ]
 ASKED = [*ALONE, TOGETHER]
 # 0.375 and 1 are the places where the first two moments together move furthest in l1.
@@ -54,19 +60,43 @@ def answers(
     rows = [(i, *row) for i, table in enumerate(tables) for row in table]
     frame = pl.DataFrame(rows, schema=["table", "x", "y", "group"], orient="row")
     keys = [(i, group) for i in range(len(tables)) for group in groups]
-    exact = sums(nw.from_native(frame), found, by=["table", "group"], groups=keys)
+    exact = sums(nw.from_native(levelled(frame)), found, by=["table", "group"], groups=keys)
     return np.array(exact, float).reshape(len(tables), -1) / size
 
 
-def reach(
-    found: list[Moment], groups: int, adjacency: Adjacency, *, public: bool, rows: int
-) -> tuple[Reach, Reach]:
-    bounds = sensitivities(
-        found, groups, adjacency=adjacency, sizes_public=public, rows=rows, size=SIZE
+def levelled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add a column of levels, which a row's own y decides."""
+    return frame.with_columns(
+        level=pl.when(pl.col("y") < 0).then(pl.lit("low")).otherwise(pl.lit("high"))
     )
+
+
+def reach(
+    found: list[Moment],
+    groups: int,
+    adjacency: Adjacency,
+    *,
+    public: bool,
+    rows: int,
+    factors: Sequence[float] | None = None,
+) -> tuple[Reach, Reach]:
+    neighbours = Neighbours(
+        groups=groups, adjacency=adjacency, sizes_public=public, rows=rows, size=SIZE
+    )
+    bounds = sensitivities(found, neighbours, factors)
     dimension = box(found, groups).dimension
     first, second = (bound.limits(dimension) for bound in bounds)
     return first, second
+
+
+def check_scaled(
+    changes: Floats, found: list[Moment], groups: int, adjacency: Adjacency, **how: Any
+) -> None:
+    """Assert that changes are allowed if each moment is multiplied by a factor of its own."""
+    for seed in range(6):
+        factors = np.random.default_rng(seed).choice([1.0, 0.6, 0.2, 1e-3], len(found)).tolist()
+        scaled = changes * np.tile(per_number(found, factors), groups)
+        check_inside(scaled, reach(found, groups, adjacency, factors=factors, **how))
 
 
 def check_inside(changes: Floats, limits: tuple[Reach, Reach]) -> tuple[float, float, float]:
@@ -105,6 +135,7 @@ def test_replacing_rows_of_a_table_of_public_size_stays_within_the_bounds(
     tables = list(product(UNGROUPED, repeat=2))
     changes = differences(tables, answers(tables, found, ["a"]), rows)
     l1, l2, cap = check_inside(changes, reach(found, 1, "replace", public=True, rows=rows))
+    check_scaled(changes, found, 1, "replace", public=True, rows=rows)
     assert cap > 0.9999
     assert len(asked) > 1 or max(l1, l2) > 0.99 or asked[0].kind == "variance"
 
@@ -120,6 +151,7 @@ def test_replacing_rows_that_may_change_their_group_stays_within_the_bounds(
     changes = differences(tables, answers(tables, found, groups), rows)
     limits = reach(found, len(groups), "replace", public=False, rows=rows)
     _, l2, cap = check_inside(changes, limits)
+    check_scaled(changes, found, len(groups), "replace", public=False, rows=rows)
     assert cap > 0.9999
     if asked == [count()] and len(groups) == 2:
         assert l2 > 0.9999
@@ -139,6 +171,7 @@ def test_adding_or_removing_rows_stays_within_the_bounds(
     larger = answers([pair[1] for pair in pairs], found, groups)
     limits = reach(found, len(groups), "add-remove", public=False, rows=rows)
     l1, l2, cap = check_inside(larger - smaller, limits)
+    check_scaled(larger - smaller, found, len(groups), "add-remove", public=False, rows=rows)
     assert cap > 0.9999
     assert min(l1, l2) > 0.9999 or len(asked) > 1
 
@@ -183,7 +216,7 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
     frame = pl.DataFrame(written, schema=["table", "who", "x", "y", "group"], orient="row")
     keys = [(i, group) for i in range(len(persons)) for group in "ab"]
     exact = sums(
-        nw.from_native(frame),
+        nw.from_native(levelled(frame)),
         found,
         by=["table", "group"],
         groups=keys,
@@ -196,4 +229,5 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
         there = values[:1][None]  # she has no rows
     changes = (there - away).reshape(-1, values.shape[1])
     check_inside(changes, reach(found, 2, adjacency, public=False, rows=rows))
+    check_scaled(changes, found, 2, adjacency, public=False, rows=rows)
     assert math.isclose(float(np.abs(changes).max()) * SIZE, rows)

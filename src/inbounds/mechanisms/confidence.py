@@ -28,7 +28,7 @@ def confidence_interval(
     mechanism: NoiseMechanism | ClampedStaircase,
     outputs: Floats,
     level: float,
-    before: float = 0.0,
+    before: float | Floats = 0.0,
 ) -> tuple[Floats, Floats]:
     """Return the ends of intervals that each hold the true value with probability `level`.
 
@@ -42,7 +42,7 @@ def confidence_interval(
     >>> round(low.item(), 3), round(high.item(), 3)
     (0.48, 0.52)
     """
-    box, margin = mechanism.domain, before + _rounding(mechanism, outputs)
+    box, margin = mechanism.domain, before + rounding(mechanism, outputs)
 
     def excluded(values: Floats) -> NDArray[np.bool_]:
         distance = np.maximum(np.abs(outputs - values) - margin, 0.0)
@@ -63,8 +63,16 @@ def confidence_interval(
     return ends[0], ends[1]
 
 
-def _rounding(mechanism: NoiseMechanism | ClampedStaircase, outputs: Floats) -> Floats:
-    """Return how far an output may be from the ideal one: half a step, or more at the top."""
+def rounding(mechanism: NoiseMechanism | ClampedStaircase, outputs: Floats) -> Floats:
+    """Return how far an output may be from the ideal one: half a step, or more at the top.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 10, step=3), 0.1, sigma=1)
+    >>> rounding(m, np.array([3.0, 9.0])).round(3).tolist()
+    [1.5, 1.5]
+    """
     box, sampler = mechanism.domain, mechanism.sampler()
     grids = [sampler.grid(j) for j in range(box.dimension)]
     shape = np.shape(box.lower)

@@ -16,7 +16,7 @@ from inbounds.errors import ArgumentError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
-from inbounds.frames.central.moment import Moment
+from inbounds.frames.central.moment import LevelCounts, Moment
 
 with optional():
     import narwhals as nw
@@ -37,7 +37,7 @@ def check_table(
     Parameters
     ----------
     table, numbers, person
-        A table, and the names of its columns of numbers and of people.
+        A table, and the names of its columns of numbers, truths and levels, and of people.
     nulls
         Whether nulls in `numbers` are refused, or their rows are left out.
     called
@@ -55,7 +55,8 @@ def check_table(
     columns = names if person is None else [*names, person]
     flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
     for i, name in enumerate(columns):
-        if schema[name].is_float() or (name in names and not schema[name].is_integer()):
+        is_number = schema[name].is_numeric() and not schema[name].is_integer()
+        if schema[name].is_float() or (name in names and is_number):
             finite = nw.col(name).cast(nw.Float64()).is_finite()
             flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
     flagged = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in flags.items()]
@@ -110,10 +111,10 @@ def sums(
     listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
     table, values = _select_used(table, moments, by, listed, person)
     if person is not None:
-        table = keep_rows(table, [*values.values(), *listed], rows)
+        table = keep_rows(table, [*dict.fromkeys(values.values()), *listed], rows)
     columns = IntegerColumns(table)
     for moment in moments:
-        moment.write(columns, nw.col(values[moment.column]) if moment.column else None)
+        moment.write(columns, nw.col(values[moment]) if moment.column else None)
     totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in columns.names)]
     grown = columns.table
     result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
@@ -168,24 +169,29 @@ def _select_used(
     by: Sequence[str],
     listed: Mapping[str, Places],
     person: str | None,
-) -> tuple[BoundTable, dict[str, str]]:
+) -> tuple[BoundTable, dict[Moment, str]]:
     """Select the rows and columns that are used, as plain keys and doubles under new names.
 
-    Returns the table, and the new name of each column of numbers.
+    Returns the table, and the new name of the column that each moment reads.
     """
-    used = dict.fromkeys(moment.column for moment in moments if moment.column)
+    used = dict.fromkeys(m.column for m in moments if m.column and not isinstance(m, LevelCounts))
     columns = {name: f"x{i}" for i, name in enumerate(used)}
+    counted = [moment for moment in moments if isinstance(moment, LevelCounts)]
+    levels = {f"level{i}": moment for i, moment in enumerate(counted)}
     selected = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
     selected += [nw.col(name).alias(new) for name, new in columns.items()]
+    selected += [nw.col(moment.column).alias(new) for new, moment in levels.items()]
     if person is not None:
         selected.append(nw.col(person).alias("person"))
     table = table.select(*selected) if selected else table
     table = nearest_doubles(table, list(columns.values()))
     table = table.with_columns(without_signed_zero(name) for name in columns.values())
-    table = with_plain_keys(table, listed, None if person is None else "person")
+    keys = {**listed, **{new: moment.places for new, moment in levels.items()}}
+    table = with_plain_keys(table, keys, None if person is None else "person")
     for name in listed:
         table = table.filter(nw.col(name) > 0)
-    return table, columns
+    read = {m: columns[m.column] for m in moments if m.column and m not in counted}
+    return table, {**read, **{moment: new for new, moment in levels.items()}}
 
 
 def _collected(table: BoundTable) -> list[dict[str, Any]]:

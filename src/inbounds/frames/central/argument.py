@@ -1,8 +1,10 @@
-"""Checks of the public arguments of statistics: a column's name, its bounds, edges of bins."""
+"""Checks of the public arguments of statistics: a column's name, its bounds, edges, levels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 
+_LIST = "a list of values of the column"
 _NARROWEST, _WIDEST = 2.0**-250, 2.0**250
 
 
@@ -42,11 +45,86 @@ def check_binned(column: object, edges: Sequence[float]) -> tuple[str, tuple[flo
     return _checked(column, "edges", tuple(numbers.tolist()))
 
 
+def check_column(column: object) -> str:
+    """Return the name of a column.
+
+    Examples
+    --------
+    >>> check_column("smoker")
+    'smoker'
+    """
+    if not isinstance(column, str) or not column:
+        raise ArgumentTypeError.must_be("column", "the name of a column", got=quoted(column))
+    return column
+
+
+def check_levels(levels: object) -> tuple[Any, ...]:
+    """Return public values of a column as plain Python values, which must be of one type.
+
+    Examples
+    --------
+    >>> check_levels(np.array([3, 1]))
+    (3, 1)
+    """
+    values = tuple(
+        plain_value(value.item() if isinstance(value, np.generic) else value)
+        for value in listed("levels", levels, _LIST)
+    )
+    kinds = {type(value) for value in values}
+    if len(kinds) > 1 or not kinds <= {str, int, bool, date}:
+        requirement = "values of one type: strings, integers, booleans or dates"
+        raise ArgumentTypeError.must_be("levels", requirement)
+    if not values or len(set(values)) < len(values):
+        raise ArgumentError.must("levels", "hold at least one value, and none twice")
+    return values
+
+
+def listed(name: str, values: object, requirement: str) -> list[Any]:
+    """Return the values of a list, an array, an index, a column, a range or the keys of a dict.
+
+    Examples
+    --------
+    >>> listed("levels", range(2), "a list")
+    [0, 1]
+    """
+    if isinstance(values, set | frozenset):
+        requirement = f"{requirement}, not a set, which has no order"
+        raise ArgumentTypeError.must_be(name, requirement, hint=f"sorted({name})")
+    if hasattr(values, "to_pylist"):  # of Arrow, whose scalars are not Python values
+        return list(values.to_pylist())
+    is_other = isinstance(values, str | bytes | Mapping) or hasattr(values, "columns")
+    if is_other or not isinstance(values, Iterable):
+        raise ArgumentTypeError.must_be(name, requirement)
+    return list(values)
+
+
+def plain_value(value: Any) -> Any:
+    """Return strings, bytes and integers as values of Python's own types, and others as they are.
+
+    A subclass may define its own equality, which must not be trusted.
+
+    Examples
+    --------
+    >>> class Id(str):
+    ...     __eq__, __hash__ = object.__eq__, object.__hash__
+    >>> Id("ann") == Id("ann"), plain_value(Id("ann")) == plain_value(Id("ann"))
+    (False, True)
+    """
+    if isinstance(value, np.bool_ | np.integer | np.str_ | np.bytes_):
+        return value.item()
+    if type(value) in (str, bytes, int, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return b"".join([value])
+    return int.__int__(value) if isinstance(value, int) else value
+
+
 def _checked(
     column: object, argument: str, edges: tuple[float, ...]
 ) -> tuple[str, tuple[float, ...]]:
-    if not isinstance(column, str) or not column:
-        raise ArgumentTypeError.must_be("column", "the name of a column", got=quoted(column))
+    column = check_column(column)
     if not _NARROWEST < edges[-1] - edges[0] < _WIDEST:
         requirement = "give a range whose width is between 2**-250 and 2**250"
         got = f"{format_numbers(edges[0])} to {format_numbers(edges[-1])}"

@@ -15,8 +15,8 @@ import numpy as np
 from inbounds._types import Floats
 from inbounds.frames.central.moment import Moment, RowCount
 
-if TYPE_CHECKING:  # estimates read mechanisms, and statistics do without
-    from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+if TYPE_CHECKING:  # estimates read noise, and statistics do without
+    from inbounds.frames.central.noise import Noise
 
 LEVEL = 0.95
 """The probability with which an interval holds the truth."""
@@ -51,8 +51,12 @@ class Estimate:
         return Estimate(self.value + other.value, error, lower, upper)
 
     def clipped(self, low: float, high: float) -> Estimate:
-        """Return the estimate of a number that is known to be in [low, high]."""
-        value, lower, upper = (np.clip(a, low, high) for a in (self.value, self.lower, self.upper))
+        """Return the estimate of a number that is known to be in [low, high].
+
+        The value is moved into its interval.
+        """
+        lower, upper = (np.clip(end, low, high) for end in (self.lower, self.upper))
+        value = np.clip(self.value, lower, upper)
         return Estimate(value, np.minimum(self.error, high - low), lower, upper)
 
     def rounded(self) -> Estimate:
@@ -65,36 +69,41 @@ class Released:
 
     Parameters
     ----------
-    mechanism, outputs
+    noise, outputs
         What was released, one row for each group; None and empty rows if nothing was released.
     moments
         The moments, in the order of a row of the outputs.
     size
         The size of a group, by which the sums were divided.
+    sizes_public
+        Whether there is one group, with exactly that many rows.
 
     Examples
     --------
     >>> from inbounds.domain import Box
+    >>> from inbounds.frames.central.noise import Noise
     >>> from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-    >>> mechanism = BoundedGaussian(Box([0.0], [1.0]), 0.1, 0.05)
-    >>> (fraction,) = Released(mechanism, np.array([[0.25]]), [RowCount()], 40).sums(RowCount())
+    >>> unit = Box([0.0], [1.0])
+    >>> noise = Noise(BoundedGaussian(unit, 0.1, 0.05), unit, np.ones(1))
+    >>> (fraction,) = Released(noise, np.array([[0.25]]), [RowCount()], 40).sums(RowCount())
     >>> fraction.value
     array([0.25])
     """
 
     def __init__(
         self,
-        mechanism: BoundedGaussian | None,
+        noise: Noise | None,
         outputs: Floats,
         moments: Sequence[Moment],
         size: int,
+        *,
+        sizes_public: bool = False,
     ) -> None:
-        self.size = size
-        self._mechanism, self._outputs, self._moments = mechanism, outputs, moments
+        self.size, self.sizes_public = size, sizes_public
+        self._noise, self._outputs, self._moments = noise, outputs, moments
         self._intervals: dict[int, tuple[Floats, Floats]] = {}
-        if mechanism is not None:
-            self._joint = outputs.reshape(-1, mechanism.domain.dimension)
-            self._errors = np.sqrt(mechanism.mse(self._joint)).reshape(outputs.shape)
+        if noise is not None:
+            self._values, self._errors = noise.estimates(outputs), noise.errors(outputs)
 
     def holds(self, moment: Moment) -> bool:
         """Whether the sums of a moment were released."""
@@ -117,7 +126,7 @@ class Released:
             lower, upper = self._interval(sum(numbers.values()) if jointly else 1)
             start = self._start(moment)
             estimates += [
-                Estimate(self._outputs[:, j], self._errors[:, j], lower[:, j], upper[:, j])
+                Estimate(self._values[:, j], self._errors[:, j], lower[:, j], upper[:, j])
                 for j in range(start, start + numbers[moment])
             ]
         return estimates
@@ -129,10 +138,9 @@ class Released:
 
     def _interval(self, parts: int) -> tuple[Floats, Floats]:
         """Return intervals of all sums, of which any `parts` hold jointly at the level."""
-        if parts not in self._intervals and self._mechanism is not None:
-            ends = self._mechanism.confidence(self._joint, 1 - (1 - LEVEL) / parts)
-            lower, upper = (end.reshape(self._outputs.shape) for end in ends)
-            self._intervals[parts] = lower, upper
+        if parts not in self._intervals and self._noise is not None:
+            ends = self._noise.confidence(self._outputs, 1 - (1 - LEVEL) / parts)
+            self._intervals[parts] = ends
         return self._intervals[parts]
 
 
@@ -142,7 +150,9 @@ def mean_of(top: Estimate, fraction: Estimate) -> Estimate:
     Parameters
     ----------
     top, fraction
-        The sum and the number of rows, both divided by the size of a group.
+        The sum and the number of rows, both divided by the size of a group. If the number of rows
+        is below its standard error, the sum is divided by that instead: the value is then nearer to
+        the middle of the range, and less at the mercy of the noise.
 
     Examples
     --------
@@ -150,8 +160,9 @@ def mean_of(top: Estimate, fraction: Estimate) -> Estimate:
     >>> mean_of(half, one).value
     array([0.5])
     """
-    value = _divided(top.value, fraction.value)
-    error = np.hypot(top.error, value * fraction.error) / np.maximum(fraction.value, 1e-300)
+    rows = np.maximum(fraction.value, np.maximum(fraction.error, 1e-300))
+    value = _divided(top.value, rows)
+    error = np.hypot(top.error, value * fraction.error) / rows
     tops, fractions = (top.lower, top.upper), (fraction.lower, fraction.upper)
     ends = [_divided(top_end, end) for top_end in tops for end in fractions]
     return Estimate(value, np.minimum(error, 1.0), np.min(ends, axis=0), np.max(ends, axis=0))
@@ -176,7 +187,8 @@ def variance_of(first: Estimate, second: Estimate, fraction: Estimate) -> Estima
     farthest = np.maximum(t.lower**2, t.upper**2)
     parts = [second.error / 4, 2 * t.value * first.error]
     parts.append((s.value / 4 - 2 * t.value**2) * fraction.error)
-    error = np.sqrt(sum(part**2 for part in parts)) / np.maximum(fraction.value, 1e-300)
+    rows = np.maximum(fraction.value, np.maximum(fraction.error, 1e-300))
+    error = np.sqrt(sum(part**2 for part in parts)) / rows
     return Estimate(
         (s.value + 0.5) / 4 - t.value**2,
         np.minimum(error, 0.25),

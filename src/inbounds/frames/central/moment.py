@@ -1,13 +1,13 @@
 """Moments: sums over the rows of a group, from which statistics are computed.
 
 A row alone decides which numbers it adds to the sums of its group. They are made from integers on a
-grid, and each of them has a range of width 1. A new moment is a new class in this module.
+grid, and each of them has a range of width 1. A new moment is a new class in this module. How far
+neighbours move the sums of all groups: `inbounds.frames.central.change`.
 Proofs: docs/proofs/statistics.md.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,11 @@ from fractions import Fraction
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from inbounds._types import Floats
-from inbounds.domain import Box
-from inbounds.sensitivity import L1, L2, PerCoordinate, Sensitivity
-from inbounds.unit import Adjacency
-
 if TYPE_CHECKING:
     from inbounds.frames.central.fixed_point import IntegerColumns
     from inbounds.frames.central.statistic import Statistic
 
 _FINEST = 2**40  # grid steps between two bounds
-_ROUNDING = 2.0**-50  # absolute, per coordinate: outputs are doubles of exact fractions
-_UP = 1 + 2.0**-40  # relative: bounds are computed in doubles
 
 
 class Limits(NamedTuple):
@@ -69,9 +60,19 @@ class Moment(ABC):
     edges: tuple[float, ...] = ()
 
     @property
+    def levels(self) -> tuple[Any, ...]:
+        """The public values with which the column is compared; empty if it holds numbers."""
+        return ()
+
+    @property
     @abstractmethod
     def limits(self) -> Limits:
         """How far one row can move the sums."""
+
+    @property
+    def expected(self) -> float:
+        """The part of their range, from its lower end, in which the sums are expected."""
+        return 1.0
 
     @abstractmethod
     def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
@@ -164,6 +165,11 @@ class BinCounts(Moment):
         """How far one row can move the counts."""
         return Limits((0.0,) * (len(self.edges) - 1), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0))
 
+    @property
+    def expected(self) -> float:
+        """Twice the average bin, so that bins of this part have that size on average."""
+        return min(1.0, 2.0 / (len(self.edges) - 1))
+
     def write(self, columns: IntegerColumns, value: Any) -> None:
         """Add, for each inner edge, whether the value is at the edge or above it."""
         columns.add_flags([value >= edge for edge in self.edges[1:-1]])
@@ -172,6 +178,40 @@ class BinCounts(Moment):
         """Return the number of rows in each bin."""
         above = [rows, *islice(totals, len(self.edges) - 2), 0]
         return [Fraction(here - beyond) for here, beyond in pairwise(above)]
+
+
+@dataclass(frozen=True)
+class LevelCounts(Moment):
+    """The number of rows with each level: a row adds 1 to the level of its value, or nothing."""
+
+    levels: tuple[Any, ...] = ()
+
+    @property
+    def places(self) -> dict[Any, int]:
+        """The places of the levels in sorted order; other values are at place 0."""
+        return {level: place for place, level in enumerate(sorted(self.levels), 1)}
+
+    @property
+    def limits(self) -> Limits:
+        """How far one row can move the counts."""
+        return Limits((0.0,) * len(self.levels), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0))
+
+    @property
+    def expected(self) -> float:
+        """Twice the average level."""
+        return min(1.0, 2.0 / len(self.levels))
+
+    def write(self, columns: IntegerColumns, value: Any) -> None:
+        """Add, for each level, whether the value is at its place."""
+        columns.add_flags([value == self.places[level] for level in self.levels])
+
+    def read(self, rows: int, totals: Iterator[int]) -> list[Fraction]:
+        """Return the number of rows with each level."""
+        return [Fraction(total) for total in islice(totals, len(self.levels))]
+
+    def covers(self, other: Moment) -> bool:
+        """Whether the other moment counts the same levels."""
+        return self == other
 
 
 def moments(statistics: Sequence[Statistic], *, sizes_public: bool) -> list[Moment]:
@@ -210,56 +250,3 @@ def grid_steps(lower: float, upper: float) -> int:
     if not (width.is_integer() and width <= _FINEST):
         return _FINEST
     return int(width) << (40 - (int(width) - 1).bit_length())
-
-
-def box(moments: Sequence[Moment], groups: int) -> Box:
-    """Return the box of the sums of all groups, each divided by the largest size of a group.
-
-    Examples
-    --------
-    >>> box([RowCount()], 2)
-    Box([0, 0], [1, 1])
-    """
-    lower = np.tile([low for moment in moments for low in moment.limits.lowers], groups)
-    return Box(lower, lower + 1.0)
-
-
-def sensitivities(
-    moments: Sequence[Moment],
-    groups: int,
-    *,
-    adjacency: Adjacency,
-    sizes_public: bool,
-    rows: int,
-    size: int,
-) -> tuple[Sensitivity, Sensitivity]:
-    """Return two bounds on how far apart the sums of neighbours are: with an l1 and an l2 norm.
-
-    Both hold, so the one that needs less noise may be used. Sums are divided by the `size` of a
-    group, as in `box`. The theorem is item 2 of docs/proofs/statistics.md.
-
-    Examples
-    --------
-    >>> how = dict(adjacency="replace", sizes_public=False, rows=1, size=4)
-    >>> [round(s.limits(3).radius, 6) for s in sensitivities([RowCount()], 3, **how)]
-    [0.5, 0.353553]
-    """
-    limits = [moment.limits for moment in moments]
-    l1_one, l1_two = (math.fsum(limit.l1[i] for limit in limits) for i in (0, 1))
-    square_one, square_two = (math.fsum(limit.squares[i] for limit in limits) for i in (0, 1))
-    caps_one, caps_two = np.array([limit.caps for limit in limits for _ in limit.lowers]).T
-    if adjacency == "add-remove":
-        caps, l1, square = caps_one, l1_one, square_one
-    elif sizes_public:
-        caps, l1, square = caps_two, l1_two, square_two
-    else:  # a row becomes another in its group, leaves it, or moves to another group
-        moves = min(groups, 2)
-        caps = np.maximum(caps_one, caps_two)
-        l1, square = max(l1_two, moves * l1_one), max(square_two, moves * square_one)
-    fraction, slack = rows / size, _ROUNDING * caps.size * groups
-    bounds: Floats = np.tile(caps, groups) * fraction * _UP + _ROUNDING
-    each_bound = PerCoordinate(bounds)
-    return (
-        L1(l1 * fraction * _UP + slack) & each_bound,
-        L2(math.sqrt(square) * fraction * _UP + slack) & each_bound,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,13 +13,17 @@ from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
+from inbounds.frames.central.argument import listed
 from inbounds.frames.central.estimate import NUMBERS
-from inbounds.frames.central.statistic import LABELS, Statistic
-from inbounds.frames.central.value_type import check_keys, check_person, plain_value
+from inbounds.frames.central.statistic_type import LABELS, Statistic
+from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
 from inbounds.unit import Adjacency, check_adjacency
 
 NAMES = ("statistic", "column", *LABELS)
 """Columns of a summary that say what a row describes; labels that no row has are left out."""
+
+MECHANISM = "mechanism"
+"""The column of a summary that says which mechanism released a row."""
 
 _LIST = "a list of values of the columns in by"
 
@@ -156,21 +160,34 @@ def open_table(frame: Any, request: Request) -> Opened:
     if request.person is not None:
         used.append(("id", request.person))
     table, names = bind_columns(frame, used)
-    schema = table.collect_schema()
-    for name in request.columns:
-        if not schema[names[name]].is_numeric():
-            raise ArgumentTypeError.must(
-                f"column {name!r}",
-                "hold numbers",
-                got=type_name(schema[names[name]]),
-                hint="cast it to integers or floats first.",
-            )
+    for statistic in request.statistics:
+        if statistic.column:
+            _check_values(table, names[statistic.column], statistic)
     for i, name in enumerate(request.by):
         check_keys(table, names[name], name, [key[i] for key in request.groups])
     if request.person is not None:
         check_person(table, names[request.person], request.person)
     called = {new: name for name, new in names.items()}
     return Opened(table=table, request=request.under(names), called=called)
+
+
+def _check_values(table: BoundTable, name: str, statistic: Statistic) -> None:
+    """Refuse a column whose values are not what a statistic describes."""
+    if statistic.holds == "levels":
+        check_keys(table, name, statistic.column, statistic.levels, "levels")
+        return
+    dtype = table.collect_schema()[name]
+    if dtype.is_numeric():
+        return
+    if statistic.holds == "numbers":
+        requirement, hint = "hold numbers", "cast it to integers or floats first."
+    elif value_type(table, name)[0] is bool:
+        return
+    else:
+        requirement, hint = "hold booleans, or the numbers 0 and 1", "cast it to booleans first."
+    raise ArgumentTypeError.must(
+        f"column {statistic.column!r}", requirement, got=type_name(dtype), hint=hint
+    )
 
 
 def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
@@ -199,29 +216,18 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
     if not names or len(set(names)) < len(names):
         raise ArgumentError.must("by", "name at least one column, and none twice")
-    if taken := sorted({*names} & {*NAMES, *NUMBERS}):
+    if taken := sorted({*names} & {*NAMES, *NUMBERS, MECHANISM}):
         raise ArgumentError.must(
             "by", "not have the name of a column that the result adds", got=repr(taken[0])
         )
-    keys = tuple(_key(group, alone=isinstance(by, str)) for group in _listed(groups))
+    keys = tuple(
+        _key(group, alone=isinstance(by, str)) for group in listed("groups", groups, _LIST)
+    )
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
         raise ArgumentError.must(
             "groups", "hold at least one group, none twice, each with one value per column in by"
         )
     return tuple(names), keys
-
-
-def _listed(groups: object) -> list[Any]:
-    """Return the groups of a list, an array, an index, a column, a range or the keys of a dict."""
-    if isinstance(groups, set | frozenset):
-        requirement = f"{_LIST}, not a set, which has no order"
-        raise ArgumentTypeError.must_be("groups", requirement, hint="sorted(groups)")
-    if hasattr(groups, "to_pylist"):  # of Arrow, whose scalars are not Python values
-        return list(groups.to_pylist())
-    is_other = isinstance(groups, str | bytes | Mapping) or hasattr(groups, "columns")
-    if is_other or not isinstance(groups, Iterable):
-        raise ArgumentTypeError.must_be("groups", _LIST)
-    return list(groups)
 
 
 def _key(group: Any, *, alone: bool) -> Key:

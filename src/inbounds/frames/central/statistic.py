@@ -1,8 +1,8 @@
 """Statistics of a table: counts, totals, means, variances and histograms of columns.
 
 Each statistic is a class that says which moments it needs, how it is estimated from them, and what
-tells its rows apart. Adding a statistic means adding a class and a function to this module. The
-formulas are in docs/proofs/statistics.md.
+tells its rows apart. Adding a statistic means adding a class and a function to this module, or to
+`inbounds.frames.central.level`. The formulas are in docs/proofs/statistics.md.
 
 Bounds and edges are arguments because they must be public: reading them from the data would reveal
 something about it. Values outside are moved to the nearest bound before anything is added up.
@@ -10,75 +10,19 @@ something about it. Values outside are moved to the nearest bound before anythin
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from inbounds._check import format_numbers
 from inbounds._entry import called
 from inbounds.frames.central import moment
 from inbounds.frames.central.argument import check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
-
-LABELS = ("bin_lower", "bin_upper")
-"""Columns of a summary that tell the rows of one statistic apart."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Statistic(ABC):
-    """A statistic of the rows of each group, made by one of the functions of this module.
-
-    Attributes
-    ----------
-    column
-        The column that it describes; empty for a count.
-    edges
-        The public bounds of the column, and between them the inner edges of a histogram.
-
-    Examples
-    --------
-    >>> mean("age", 0, 120).edges
-    (0.0, 120.0)
-    """
-
-    column: str = ""
-    edges: tuple[float, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """The name of the statistic in a summary, which is that of its class."""
-        return type(self).__name__.strip("_").lower()
-
-    @property
-    def lower(self) -> float:
-        """The lower bound of the column."""
-        return self.edges[0]
-
-    @property
-    def upper(self) -> float:
-        """The upper bound of the column."""
-        return self.edges[-1]
-
-    @property
-    def labels(self) -> list[dict[str, float]]:
-        """What tells the rows of this statistic apart, one entry for each row of a group."""
-        return [{}]
-
-    @abstractmethod
-    def moments(self, *, counted: bool) -> list[moment.Moment]:
-        """Return the moments that it needs.
-
-        `counted` says that the number of rows is public, or released for another statistic.
-        """
-
-    @abstractmethod
-    def estimate(self, released: Released) -> list[Estimate]:
-        """Return one estimate for each label, computed from the released moments."""
-
-    def __repr__(self) -> str:
-        arguments = [repr(self.column), *map(format_numbers, self.edges)] if self.column else []
-        return f"{self.kind}({', '.join(arguments)})"
+from inbounds.frames.central.statistic_type import LABELS
+from inbounds.frames.central.statistic_type import Statistic as Statistic  # noqa: PLC0414
+from inbounds.frames.central.tally import add_up
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,8 +31,11 @@ class _Count(Statistic):
         return [moment.RowCount()]
 
     def estimate(self, released: Released) -> list[Estimate]:
-        fractions = released.sums(*self.moments(counted=True), jointly=False)
-        return [fraction.scaled(released.size).rounded() for fraction in fractions]
+        (fraction,) = released.sums(*self.moments(counted=True), jointly=False)
+        return [fraction.scaled(released.size).clipped(0.0, released.size).rounded()]
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        return {moment.RowCount(): 1.0}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,6 +59,16 @@ class _Total(Statistic):
             total = place.scaled(size * (self.upper - self.lower)).plus(middle)
         return [total.clipped(size * low, size * high)]
 
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        largest, values = max(abs(self.lower), abs(self.upper)), self.moments(counted=False)[0]
+        if values in released:
+            assert isinstance(values, moment.ValueSum)
+            low, high = values.span
+            return {values: (high / largest - low / largest) ** 2}
+        (place,) = self.moments(counted=True)
+        ends = self.lower / largest, self.upper / largest
+        return {moment.RowCount(): (sum(ends) / 2) ** 2, place: (ends[1] - ends[0]) ** 2}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Mean(Statistic):
@@ -122,6 +79,10 @@ class _Mean(Statistic):
         fraction, place = released.sums(*self.moments(counted=True))
         middle, width = self.lower / 2 + self.upper / 2, self.upper - self.lower
         return [mean_of(place, fraction).scaled(width, middle).clipped(self.lower, self.upper)]
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        fraction, place = self.moments(counted=True)
+        return {fraction: 1 / 12, place: 1.0}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,15 +95,26 @@ class _Variance(Statistic):
         square = (self.upper - self.lower) ** 2
         return [variance_of(first, second, fraction).scaled(square).clipped(0.0, square / 4)]
 
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        fraction, places = self.moments(counted=True)
+        return {fraction: 47 / 60, places: 16 / 3 + 1.0}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Histogram(_Count):  # of the rows in each bin
+class _Histogram(Statistic):
     @property
-    def labels(self) -> list[dict[str, float]]:
-        return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
+    def labels(self) -> list[dict[str, Any]]:
+        return [dict(zip(LABELS, edges, strict=False)) for edges in pairwise(self.edges)]
 
     def moments(self, *, counted: bool) -> list[moment.Moment]:
         return [moment.BinCounts(self.column, self.edges)]
+
+    def estimate(self, released: Released) -> list[Estimate]:
+        return add_up(released, self.moments(counted=True)[0])
+
+    def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
+        (bins,) = self.moments(counted=True)
+        return {bins: (len(self.edges) - 1.0) ** 2}
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.column!r}, {format_numbers(self.edges)})"
@@ -285,7 +257,8 @@ def histogram(column: str, edges: Sequence[float]) -> Statistic:
 
     Returns
     -------
-    A statistic to pass to `summarize`, which writes one row for each bin.
+    A statistic to pass to `summarize`, which writes one row for each bin. The counts of the bins of
+    a group are whole numbers of at least 0, which add up to the number of rows if it is public.
 
     Raises
     ------

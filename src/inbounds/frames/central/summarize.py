@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -15,19 +16,23 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
+from inbounds.frames.central.change import Neighbours
+from inbounds.frames.central.choice import best_noise, check_kind
 from inbounds.frames.central.estimate import NUMBERS, Released
-from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.moment import moments
 from inbounds.frames.central.request import (
+    MECHANISM,
     NAMES,
     Opened,
     Request,
     check_request,
     open_table,
 )
+from inbounds.frames.central.split import check_weights, importances
 from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
-from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.unit import Adjacency, Unit
 
 with optional():
@@ -49,6 +54,8 @@ def summarize(
     id: str | None = None,
     size: int | None = None,
     nulls: NullPolicy = "error",
+    weights: Sequence[float] | None = None,
+    mechanism: type[NoiseMechanism] | str | None = None,
     ledger: Any = None,
     dataset: str | None = None,
     label: str | None = None,
@@ -61,8 +68,8 @@ def summarize(
         A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
         PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice.
     statistics
-        One or more statistics, made by `count`, `total`, `mean`, `variance` and `histogram` of
-        `inbounds.frames`.
+        One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
+        `histogram` and `categories` of `inbounds.frames`.
     by, groups
         One or more columns that split the rows, and the values (or tuples of values) of the groups
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
@@ -84,12 +91,19 @@ def summarize(
         are strings, which are compared by their bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
-        required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
-        gives less noise. It counts rows, not people. If a group is larger, its privacy holds, but
-        every statistic of it is wrong, and so is its interval.
+        required where the number of rows is private: with ``"add-remove"`` or `id`. A bound that is
+        not tight costs next to nothing. It counts rows, not people. If a group is larger, its
+        privacy holds, but every statistic of it is wrong, and so is its interval.
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
+    weights
+        One positive number for each of the `statistics`, in their order: how much its squared
+        relative error counts when the privacy is divided between them. All are 1 by default.
+    mechanism
+        The class of the mechanism, or its name: `ClampedLaplace`, `ClampedGaussian`,
+        `BoundedLaplace` or `BoundedGaussian`. By default the one whose estimates have the least
+        error.
     ledger, dataset, label
         A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
         label for the charge, which names the statistics by default. The charge states its unit:
@@ -100,8 +114,10 @@ def summarize(
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``, and
-    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more.
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``,
+    ``value``, ``standard_error``,
+    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more, and
+    ``mechanism``, which released the row and is null if the row is exact.
 
     Raises
     ------
@@ -116,7 +132,7 @@ def summarize(
     See Also
     --------
     privatize : Release every person's values instead, without trusting whoever collects them.
-    count, total, mean, variance, histogram
+    count, total, mean, variance, proportion, histogram, categories
 
     Guarantees
     ----------
@@ -128,18 +144,19 @@ def summarize(
     Notes
     -----
     What is released are sums: of ones, of t = (x - lower)/(upper - lower) - 1/2, of 4t² - 1/2, and
-    of the rows in each bin, all divided by the size of a group. One `BoundedGaussian` releases them
-    for all groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm,
-    whichever needs less noise. Statistics are computed from its outputs.
+    of the rows in each bin, all divided by the size of a group. One mechanism releases them for all
+    groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm. It is the one
+    with the least error Σ vₖrₖ², where vₖ is the weight of a statistic and rₖ its error, relative
+    to the number of rows (count), to that times the largest value (total), to the width of the
+    bounds (mean), to a quarter of its square (variance), or to the average bin (histogram). The
+    same sum decides how noise is divided between the statistics. Usually it is plain Laplace or
+    Gaussian noise, and statistics are moved into their range after they are computed from the
+    outputs. For all of this nothing is used but the arguments and public numbers.
 
     "The truth" is the statistic of the rows that are used, with values moved to the bounds.
     Standard errors and intervals describe the noise; they do not treat the table as a sample of a
     population. Without `by`, under ``"replace"``, the number of rows is public, and `count` is
     exact.
-
-    A guarantee of `epsilon` alone needs much more noise: relative to the range, the noise of this
-    mechanism shrinks only with the square root of the number of rows. With a small `delta`, or with
-    `rho`, it shrinks with the number of rows.
 
     Where the size of a group is private, a mean is a released sum divided by a released count. Its
     interval is valid for any amount of noise; its standard error is a first-order approximation,
@@ -169,6 +186,7 @@ def summarize(
         size=size,
         nulls=nulls,
     )
+    weights, kind = check_weights(weights, request.statistics), check_kind(mechanism)
     _check_ledger(ledger, dataset, label)
     row_count, opened = quietly(lambda: _open(frame, request))
     size = request.size or row_count  # without a size, the number of rows is public
@@ -176,21 +194,23 @@ def summarize(
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
     if not needed:  # only the public number of rows is asked for
-        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size))
-    exact = quietly(lambda: _sums(opened))
-    values = np.array([float(number / size) for group in exact for number in group])
-    mechanism = _mechanism(needed, request, size, guarantee)
-    shape = len(request.groups), -1
-    trial = Released(mechanism, np.reshape(mechanism.domain.lower, shape) + 0.5, needed, size)
-    quietly(lambda: _written(opened.table, request, trial))  # fails before anything is charged
+        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size), None)
+    neighbours = _neighbours(request, size)
+    importance = importances(needed, request.statistics, weights)
+    noise = best_noise(needed, importance, neighbours, guarantee, kind)
+    values = noise.values(quietly(lambda: _sums(opened)), size)
+    name = type(noise.mechanism).__name__
+    read = partial(Released, noise, moments=needed, size=size, sizes_public=request.sizes_public)
+    trial = read(noise.middle(neighbours.groups))
+    quietly(lambda: _written(opened.table, request, trial, name))  # fails before any charge
     if ledger is None:
-        outputs = mechanism.release(values)
+        outputs = noise.mechanism.release(values)
     else:
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         unit = _unit(request)
-        outputs = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
-    released = Released(mechanism, np.reshape(outputs, shape), needed, size)
-    return _written(opened.table, request, released)
+        outputs = ledger.release(noise.mechanism, values, dataset=dataset, label=label, unit=unit)
+    outputs = np.reshape(outputs, (neighbours.groups, -1))
+    return _written(opened.table, request, read(outputs), name)
 
 
 def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
@@ -234,27 +254,18 @@ def _sums(opened: Opened) -> list[list[Fraction]]:
     )
 
 
-def _mechanism(
-    needed: Sequence[Moment], request: Request, size: int, guarantee: Guarantee
-) -> BoundedGaussian:
-    """Return the mechanism with less noise: calibrated to the bound in l1, or to that in l2."""
-    domain = box(needed, len(request.groups))
-    bounds = sensitivities(
-        needed,
-        len(request.groups),
+def _neighbours(request: Request, size: int) -> Neighbours:
+    """Return the tables that are neighbours, as a request states them."""
+    return Neighbours(
+        groups=len(request.groups),
         adjacency=request.adjacency,
         sizes_public=request.sizes_public,
         rows=request.rows,
         size=size,
     )
-    candidates = [
-        BoundedGaussian.calibrated(domain, bound, scaling="width", **guarantee.stated())
-        for bound in bounds
-    ]
-    return min(candidates, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
-def _written(table: BoundTable, request: Request, released: Released) -> Any:
+def _written(table: BoundTable, request: Request, released: Released, mechanism: str | None) -> Any:
     """Write estimates in a frame of the user's kind."""
     estimates = [
         ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
@@ -262,18 +273,30 @@ def _written(table: BoundTable, request: Request, released: Released) -> Any:
         for label, estimate in zip(statistic.labels, statistic.estimate(released), strict=True)
     ]
     rows = [
-        dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)
+        {
+            **dict(zip(request.by, key, strict=True)),
+            **about,
+            **estimate.numbers(group),
+            MECHANISM: mechanism if estimate.error.any() else None,
+        }
         for group, key in enumerate(request.groups)
         for about, estimate in estimates
     ]
-    names = [n for n in (*request.by, *NAMES, *NUMBERS) if any(n in row for row in rows)]
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    names = [n for n in (*request.by, *NAMES, *NUMBERS, MECHANISM) if any(n in row for row in rows)]
+    columns = {name: _of_one_type([row.get(name) for row in rows], name) for name in names}
     return in_our_words(
         lambda: _frame(table, columns),
         lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
         OverflowError,
         TypeError,
     )
+
+
+def _of_one_type(values: list[Any], name: str) -> list[Any]:
+    """Return levels as text if they are of several types; other columns have one type."""
+    if name != "level" or len({type(value) for value in values if value is not None}) <= 1:
+        return values
+    return [None if value is None else str(value) for value in values]
 
 
 def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:

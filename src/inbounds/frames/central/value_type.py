@@ -6,17 +6,17 @@ no values: they name types, and for objects not even these.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from types import NoneType
 from typing import Any
 
-import numpy as np
-
 from inbounds._extra import optional
 from inbounds._kind import type_name
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.binding import BoundTable
+from inbounds.frames.central.argument import plain_value as plain_value  # noqa: PLC0414
 
 with optional():
     import narwhals as nw
@@ -36,29 +36,6 @@ _TYPES: dict[Any, type] = {
     nw.Decimal: Decimal,
     nw.Binary: bytes,
 }
-
-
-def plain_value(value: Any) -> Any:
-    """Return strings, bytes and integers as values of Python's own types, and others as they are.
-
-    A subclass may define its own equality, which must not be trusted.
-
-    Examples
-    --------
-    >>> class Id(str):
-    ...     __eq__, __hash__ = object.__eq__, object.__hash__
-    >>> Id("ann") == Id("ann"), plain_value(Id("ann")) == plain_value(Id("ann"))
-    (False, True)
-    """
-    if isinstance(value, np.bool_ | np.integer | np.str_ | np.bytes_):
-        return value.item()
-    if type(value) in (str, bytes, int, bool):
-        return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, bytes):
-        return b"".join([value])
-    return int.__int__(value) if isinstance(value, int) else value
 
 
 def value_type(table: BoundTable, name: str) -> tuple[type | None, str]:
@@ -95,7 +72,9 @@ def _in_pandas(series: Any, dtype: Any) -> tuple[type | None, str]:
     return _TYPES.get(type(dtype)), type_name(dtype)
 
 
-def check_keys(table: BoundTable, name: str, called: str, values: list[Any]) -> None:
+def check_keys(
+    table: BoundTable, name: str, called: str, values: Sequence[Any], argument: str = "groups"
+) -> None:
     """Refuse a column to group by, or values of a type that it cannot have.
 
     These values would silently match nothing.
@@ -105,7 +84,9 @@ def check_keys(table: BoundTable, name: str, called: str, values: list[Any]) -> 
     name, called
         The column's name in the table, and in errors.
     values
-        The public values of the groups.
+        The public values of the groups, or of levels.
+    argument
+        What these values are called in errors.
 
     Examples
     --------
@@ -117,13 +98,14 @@ def check_keys(table: BoundTable, name: str, called: str, values: list[Any]) -> 
     """
     fitting, got = value_type(table, name)
     if fitting not in (*KEYS, NoneType) or got == "UUID":
-        requirement = "hold strings, integers, booleans or dates to group by"
+        purpose = "to group by" if argument == "groups" else "to count"
+        requirement = f"hold strings, integers, booleans or dates {purpose}"
         raise ArgumentTypeError.must(
             f"column {called!r}", requirement, got=got, hint=_hint(table, fitting, got)
         )
     if fitting is not NoneType and any(type(value) is not fitting for value in values):
         requirement = f"list values of type {fitting.__name__} for column {called!r}"
-        raise ArgumentTypeError.must("groups", requirement)
+        raise ArgumentTypeError.must(argument, requirement)
 
 
 def check_person(table: BoundTable, name: str, called: str | None = None) -> None:

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from inbounds.frames.central.change import box
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
-from inbounds.frames.central.moment import box, moments
+from inbounds.frames.central.moment import Moment, moments
+from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 
@@ -14,8 +16,12 @@ def around(value: float, error: float = 0.0, half: float = 0.0) -> Estimate:
 def release(asked: list[Statistic], outputs: list[float], size: int, *, public: bool) -> Released:
     """A summary with hardly any noise."""
     needed = moments(asked, sizes_public=public)
-    mechanism = BoundedGaussian(box(needed, 1), 1e-9, 1e-9)
-    return Released(mechanism, np.array([outputs]), needed, size)
+    return Released(little(needed, 1e-9), np.array([outputs]), needed, size)
+
+
+def little(needed: list[Moment], sigma: float) -> Noise:
+    ranges = box(needed, 1)
+    return Noise(BoundedGaussian(ranges, sigma, sigma), ranges, np.ones(ranges.dimension))
 
 
 def test_statistics_follow_from_their_sums() -> None:
@@ -71,7 +77,7 @@ def test_sums_that_were_neither_released_nor_public_are_not_invented() -> None:
 def test_intervals_of_sums_that_hold_jointly_are_wider() -> None:
     edges = histogram("x", [0, 1, 2])
     needed = moments([edges], sizes_public=False)
-    released = Released(BoundedGaussian(box(needed, 1), 0.1, 0.1), np.full((1, 2), 0.5), needed, 7)
+    released = Released(little(needed, 0.1), np.full((1, 2), 0.5), needed, 7)
     alone, both = (released.sums(*needed, jointly=jointly)[0] for jointly in (False, True))
     assert both.lower[0] < alone.lower[0] < alone.value[0] < alone.upper[0] < both.upper[0]
     assert edges.estimate(released)[0].lower[0] == np.floor(7 * alone.lower[0])

@@ -15,6 +15,8 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededErro
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 from inbounds.frames.central.summarize import summarize
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
+from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.unit import Unit
 
 ROWS = 400
@@ -42,14 +44,14 @@ class Spy:
     """Looks like a ledger, and keeps what it is given."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[BoundedGaussian, Any, str, str]] = []
+        self.given: list[tuple[NoiseMechanism, Any, str, str]] = []
 
     def release(self, mechanism: Any, value: Any, *, dataset: str, label: str, unit: Any) -> Any:
         self.given.append((mechanism, value, dataset, label))
         return mechanism.release(value)
 
 
-def asked(*arguments: Any, **options: Any) -> tuple[BoundedGaussian, Any]:
+def asked(*arguments: Any, **options: Any) -> tuple[NoiseMechanism, Any]:
     """The mechanism and the private values of one summary."""
     spy = Spy()
     summarize(frame(), *arguments, ledger=spy, dataset="d", **options)
@@ -101,7 +103,8 @@ def test_little_noise_gives_the_true_statistics() -> None:
 
 def test_columns_say_what_a_row_is_about() -> None:
     result = summarize(frame(), ASKED[1], epsilon=1.0)
-    assert list(result) == ["statistic", "column", "value", "standard_error", "lower", "upper"]
+    assert list(result)[:-1] == ["statistic", "column", "value", "standard_error", "lower", "upper"]
+    assert list(result)[-1] == "mechanism"
     result = summarize(frame(), ASKED, "town", ["Rom"], epsilon=1.0)
     assert list(result)[:5] == ["town", "statistic", "column", "bin_lower", "bin_upper"]
     assert result["bin_upper"].dropna().tolist() == [30, 60, 120]
@@ -150,24 +153,89 @@ def test_the_release_gives_the_guarantee_asked_for(options: dict[str, Any]) -> N
 
 def test_the_norm_with_less_noise_is_used() -> None:
     many = histogram("age", np.linspace(0, 120, 41).tolist())
-    l1, _ = asked(many, epsilon=1.0)
+    l1, _ = asked(many, epsilon=1.0, mechanism="BoundedGaussian")
     assert "L1" in repr(l1.sensitivity)
     l2 = BoundedGaussian.calibrated(l1.domain, math.sqrt(2) / ROWS, epsilon=1.0)
-    assert float(np.max(l1.sigma)) < 0.9 * float(np.max(l2.sigma))
+    assert float(np.max(l1.scale)) < 0.9 * float(np.max(l2.sigma))
     assert "L2" in repr(asked(variance("age", 0, 120), rho=0.1)[0].sensitivity)
 
 
-def test_a_tight_size_needs_less_noise() -> None:
-    loose, tight = (
-        float(np.max(asked(count(), "town", ["Ulm"], epsilon=1.0, size=size)[0].sigma)) * size
+def test_a_loose_size_needs_no_more_noise() -> None:
+    scales = [
+        float(asked(count(), "town", ["Ulm"], epsilon=1.0, size=size)[0].scales[0]) * size
         for size in (ROWS, 250)
-    )
-    assert tight < loose
+    ]
+    assert scales == pytest.approx([1.0, 1.0])
 
 
 def test_more_rows_of_one_person_need_more_noise() -> None:
-    few, many = (float(np.max(asked(ASKED, rho=0.1, rows=k)[0].sigma)) for k in (1, 3))
+    few, many = (float(np.max(asked(ASKED, rho=0.1, rows=k)[0].scales)) for k in (1, 3))
     assert many == pytest.approx(3 * few, rel=0.01)
+
+
+def test_the_result_says_which_mechanism_released_it() -> None:
+    noisy = {"by": "town", "groups": ["Rom", "Ulm"]}
+    for how, name in (({"epsilon": 1.0}, "ClampedLaplace"), ({"rho": 0.1}, "ClampedGaussian")):
+        assert set(summarize(frame(), ASKED, **noisy, **how)["mechanism"]) == {name}
+    mixed = summarize(frame(), ASKED[:2], epsilon=1.0)
+    assert mixed["mechanism"].isna().tolist() == [True, False]
+    assert summarize(frame(), count(), epsilon=1.0)["mechanism"].isna().all()
+
+
+@pytest.mark.parametrize(
+    "kind", [BoundedGaussian, "BoundedLaplace", ClampedGaussian, "ClampedLaplace"]
+)
+def test_a_mechanism_that_is_named_is_used(kind: Any) -> None:
+    name = kind if isinstance(kind, str) else kind.__name__
+    result = summarize(frame(), ASKED[1:], epsilon=1.0, delta=1e-6, mechanism=kind)
+    assert set(result["mechanism"]) == {name}
+    mechanism, _ = asked(ASKED, epsilon=1.0, delta=1e-6, mechanism=kind)
+    assert type(mechanism).__name__ == name
+    assert mechanism.delta(1.0) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"mechanism": "Laplace"}, "mechanism"),
+        ({"mechanism": 3}, "mechanism"),
+        ({"mechanism": Unit}, "mechanism"),
+        ({"mechanism": "ClampedGaussian"}, "mechanism"),
+        ({"weights": [1.0]}, "weights"),
+        ({"weights": 1.0}, "weights"),
+        ({"weights": "aa"}, "weights"),
+        ({"weights": [1.0, 0.0]}, "weights"),
+        ({"weights": [1.0, float("nan")]}, "weights"),
+        ({"by": "mechanism", "groups": ["Ulm"]}, "by"),
+    ],
+)
+def test_a_wrong_mechanism_or_weight_is_refused_by_name(
+    options: dict[str, Any], argument: str
+) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as failure:
+        summarize(frame(), [ASKED[1], ASKED[3]], epsilon=1.0, **options)
+    assert failure.value.argument == argument
+
+
+@pytest.mark.parametrize("guarantee", [{"epsilon": 1.0}, {"epsilon": 0.01}, {"rho": 0.1}], ids=str)
+def test_the_noise_does_not_depend_on_the_rows(guarantee: dict[str, float]) -> None:
+    """Only on how many there are, where that is public."""
+    found = []
+    for table in (frame(), frame().assign(age=0, town="Ulm", income=1e9), frame()[::-1]):
+        spy = Spy()
+        summarize(table, ASKED, "town", ["Rom", "Ulm"], ledger=spy, dataset="d", **guarantee)
+        found.append(spy.given[0][0])
+    assert found[0] == found[1] == found[2]
+
+
+def test_what_weighs_more_has_less_noise() -> None:
+    pair = [count(), mean("age", 0, 120)]
+    errors = [
+        summarize(frame(), pair, "town", ["Ulm"], epsilon=1.0, weights=weights)["standard_error"]
+        for weights in ([1, 1], [100, 1], np.array([1, 100]))
+    ]
+    assert errors[1][0] < errors[0][0] < errors[2][0]
+    assert errors[2][1] < errors[1][1]
 
 
 def test_rows_of_a_person_beyond_the_limit_are_not_used() -> None:

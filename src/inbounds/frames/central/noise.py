@@ -1,0 +1,119 @@
+"""The noise of one joint release, and how its outputs are read.
+
+A clamped mechanism may have a box that is wider than the range of the sums. Its noise is then plain
+noise, and outputs are moved into the range only where that is asked for. Proofs:
+docs/proofs/statistics.md, item 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from inbounds._types import Floats
+from inbounds.domain import Box
+from inbounds.mechanisms.confidence import confidence_interval, rounding
+from inbounds.mechanisms.noise_mechanism import NoiseMechanism
+
+_PLACES = (np.polynomial.legendre.leggauss(32)[0] + 1) / 2  # where errors are averaged
+_SHARES = np.polynomial.legendre.leggauss(32)[1] / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A calibrated mechanism for the sums of all groups, and how to read its outputs.
+
+    Attributes
+    ----------
+    mechanism
+        Releases the sums of all groups jointly, divided by the size and multiplied by `factors`.
+    ranges
+        The box of these numbers, of one group.
+    factors
+        The factor of each number of one group.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> wide, ranges = ib.Box([-9.0], [10.0]), Box([0.0], [1.0])
+    >>> noise = Noise(ib.ClampedLaplace(wide, 0.1, scale=0.1), ranges, np.ones(1))
+    >>> noise.errors(np.array([[1.2]])).round(3).tolist()
+    [[0.141]]
+    >>> [end.round(2).tolist() for end in noise.confidence(np.array([[1.2]]), 0.95)]
+    [[[0.7]], [[1.0]]]
+    """
+
+    mechanism: NoiseMechanism
+    ranges: Box
+    factors: Floats
+
+    def values(self, sums: Sequence[Sequence[Fraction]], size: int) -> Floats:
+        """Return the numbers to release: exact sums, divided, multiplied and moved into the range.
+
+        They are rounded once; a group with more rows than `size` stays in its range.
+        """
+        factors = [Fraction(factor) for factor in self.factors.tolist()]
+        scaled = [
+            [float(number * factor / size) for number, factor in zip(group, factors, strict=True)]
+            for group in sums
+        ]
+        return np.clip(scaled, self.ranges.lower, self.ranges.upper).ravel()
+
+    def middle(self, groups: int) -> Floats:
+        """Return outputs in the middle of the range, one row for each group."""
+        middle = np.asarray(self.ranges.lower) / 2 + np.asarray(self.ranges.upper) / 2
+        return np.tile(middle, (groups, 1))
+
+    def estimates(self, outputs: Floats) -> Floats:
+        """Return unbiased estimates of the sums, divided by the size, which may be out of range.
+
+        They are biased if the mechanism is a bounded one.
+        """
+        return outputs / self.factors
+
+    def errors(self, outputs: Floats) -> Floats:
+        """Return the root mean squared error of each estimate."""
+        return np.sqrt(self._drawn.mse(outputs)) / self.factors
+
+    def confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
+        """Return the ends of intervals for the sums, divided by the size, inside their range."""
+        inside = np.clip(outputs, self.ranges.lower, self.ranges.upper)
+        reading = self._kind(self.ranges)
+        before = 0.0 if reading == self._drawn else rounding(self._drawn, outputs)
+        ends = confidence_interval(reading, inside, level, before)
+        low, high = (end / self.factors for end in ends)
+        return low, high
+
+    def average_errors(self, part: float | Floats = 1.0) -> Floats:
+        """Return the mean squared error of each number, if outputs are moved into the range.
+
+        It is averaged over a part of the range, from its lower end, which is all of it by default.
+        """
+        lower, width = np.asarray(self.ranges.lower), self.ranges.widths * part
+        places = lower + width * _PLACES[:, None]
+        return np.asarray(_SHARES @ self._kind(self.ranges).mse(places)) / self.factors**2
+
+    @property
+    def widest(self) -> float:
+        """The largest scale of the noise, in units of the range."""
+        return float(np.max(self._scales / self.ranges.widths))
+
+    @property
+    def _scales(self) -> Floats:
+        return self.mechanism.scales[: self.factors.size]
+
+    @property
+    def _drawn(self) -> NoiseMechanism:
+        """The mechanism of one group."""
+        size, domain = self.factors.size, self.mechanism.domain
+        return self._kind(Box(np.asarray(domain.lower)[:size], np.asarray(domain.upper)[:size]))
+
+    def _kind(self, domain: Box) -> NoiseMechanism:
+        """Return the same noise on a box of one group; its privacy is not asked for."""
+        kind: Any = type(self.mechanism)
+        same: NoiseMechanism = kind(domain, 1.0, self._scales)
+        return same
