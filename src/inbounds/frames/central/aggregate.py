@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import getitem
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
@@ -85,6 +85,7 @@ def sums(
     groups: Sequence[Key] = ((),),
     person: str | None = None,
     rows: int = 1,
+    columns: Sequence[str] = (),
 ) -> list[list[Fraction]]:
     """Return, for each group, the exact sum of what its rows add to each moment.
 
@@ -97,6 +98,8 @@ def sums(
         Rows whose values in the columns `by` are none of the `groups` are left out.
     person, rows
         The column that holds each row's person, and how many rows of a person are used.
+    columns
+        The columns by whose values a person's rows are ordered before those of the moments.
 
     Examples
     --------
@@ -107,22 +110,22 @@ def sums(
     >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), needed)
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
-    listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
-    table, values = _select_used(table, moments, by, listed, person)
-    if person is not None:
-        table = keep_rows(table, [*values.values(), *listed], rows)
-    columns = IntegerColumns(table)
+    names = [*columns, *(moment.column for moment in moments if moment.column)]
+    table, values, listed = used_rows(
+        table, names, by=by, groups=groups, person=person, rows=rows
+    )
+    integers = IntegerColumns(table)
     for moment in moments:
-        moment.write(columns, nw.col(values[moment.column]) if moment.column else None)
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in columns.names)]
-    grown = columns.table
+        moment.write(integers, nw.col(values[moment.column]) if moment.column else None)
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in integers.names)]
+    grown = integers.table
     result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
     totals_of: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
         key = tuple(int(row.pop(name)) for name in listed)
         totals_of[key] = {name: int(value or 0) for name, value in row.items()}
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
-    return [_exact_sums(moments, columns, totals_of.get(key, {})) for key in keys]
+    return [_exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
 
 
 def _exact_sums(
@@ -162,30 +165,59 @@ def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     return table.filter(up_to_row.floor() > before_row.floor())
 
 
-def _select_used(
-    table: BoundTable,
-    moments: Sequence[Moment],
-    by: Sequence[str],
-    listed: Mapping[str, Places],
-    person: str | None,
-) -> tuple[BoundTable, dict[str, str]]:
-    """Select the rows and columns that are used, as plain keys and doubles under new names.
+class UsedRows(NamedTuple):
+    """The rows that statistics are computed from.
 
-    Returns the table, and the new name of each column of numbers.
+    Attributes
+    ----------
+    table
+        The rows, as plain keys and doubles under new names.
+    names
+        The new name of each column of numbers.
+    listed
+        The new name of each column of keys, and the places of its values.
     """
-    used = dict.fromkeys(moment.column for moment in moments if moment.column)
-    columns = {name: f"x{i}" for i, name in enumerate(used)}
+
+    table: BoundTable
+    names: dict[str, str]
+    listed: dict[str, Places]
+
+
+def used_rows(
+    table: BoundTable,
+    columns: Sequence[str],
+    *,
+    by: Sequence[str] = (),
+    groups: Sequence[Key] = ((),),
+    person: str | None = None,
+    rows: int = 1,
+) -> UsedRows:
+    """Select the rows and columns that are used; the arguments are those of `sums`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"who": [1, 1], "age": [75, 60]}))
+    >>> used_rows(table, ["age"], person="who").table["x0"].to_list()
+    [60.0]
+    """
+    listed: dict[str, Places] = {
+        f"key{i}": places(key[i] for key in groups) for i in range(len(by))
+    }
+    names = {name: f"x{i}" for i, name in enumerate(dict.fromkeys(columns))}
     selected = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
-    selected += [nw.col(name).alias(new) for name, new in columns.items()]
+    selected += [nw.col(name).alias(new) for name, new in names.items()]
     if person is not None:
         selected.append(nw.col(person).alias("person"))
     table = table.select(*selected) if selected else table
-    table = nearest_doubles(table, list(columns.values()))
-    table = table.with_columns(without_signed_zero(name) for name in columns.values())
+    table = nearest_doubles(table, list(names.values()))
+    table = table.with_columns(without_signed_zero(name) for name in names.values())
     table = with_plain_keys(table, listed, None if person is None else "person")
     for name in listed:
         table = table.filter(nw.col(name) > 0)
-    return table, columns
+    if person is not None:
+        table = keep_rows(table, [*names.values(), *listed], rows)
+    return UsedRows(table, names, listed)
 
 
 def _collected(table: BoundTable) -> list[dict[str, Any]]:
