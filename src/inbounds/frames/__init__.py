@@ -8,13 +8,24 @@ mean('age', 0, 120)
 from typing import TYPE_CHECKING
 
 from inbounds._lazy import loader
+from inbounds.frames.central.quantile import median, quantile
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 
 if TYPE_CHECKING:
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
 
-__all__ = ["count", "histogram", "mean", "privatize", "summarize", "total", "variance"]
+__all__ = [
+    "count",
+    "histogram",
+    "mean",
+    "median",
+    "privatize",
+    "quantile",
+    "summarize",
+    "total",
+    "variance",
+]
 
 if not TYPE_CHECKING:  # they need optional packages
     __getattr__ = loader(

@@ -21,7 +21,7 @@ from inbounds.frames.central import moment
 from inbounds.frames.central.argument import check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
 
-LABELS = ("bin_lower", "bin_upper")
+LABELS = ("bin_lower", "bin_upper", "q")
 """Columns of a summary that tell the rows of one statistic apart."""
 
 
@@ -139,7 +139,7 @@ class _Variance(Statistic):
 class _Histogram(_Count):  # of the rows in each bin
     @property
     def labels(self) -> list[dict[str, float]]:
-        return [dict(zip(LABELS, edges, strict=True)) for edges in pairwise(self.edges)]
+        return [dict(zip(LABELS, edges, strict=False)) for edges in pairwise(self.edges)]
 
     def moments(self, *, counted: bool) -> list[moment.Moment]:
         return [moment.BinCounts(self.column, self.edges)]

@@ -15,8 +15,11 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
-from inbounds.frames.central.estimate import NUMBERS, Released
+from inbounds.frames.central.drawing import Drawing, draw_count, fractions
+from inbounds.frames.central.estimate import NUMBERS, Estimate, Released
+from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import (
     NAMES,
     Opened,
@@ -24,6 +27,7 @@ from inbounds.frames.central.request import (
     check_request,
     open_table,
 )
+from inbounds.frames.central.share import divide
 from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
@@ -172,25 +176,39 @@ def summarize(
     _check_ledger(ledger, dataset, label)
     row_count, opened = quietly(lambda: _open(frame, request))
     size = request.size or row_count  # without a size, the number of rows is public
-    if not size:
+    if not (size or request.row_count_private):
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
-    if not needed:  # only the public number of rows is asked for
-        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size))
-    exact = quietly(lambda: _sums(opened))
-    values = np.array([float(number / size) for group in exact for number in group])
-    mechanism = _mechanism(needed, request, size, guarantee)
+    parts = fractions(request)
+    of_quantiles = [p for p, s in zip(parts, request.statistics, strict=True) if _is_drawn(s)]
+    shares = divide(guarantee, sum(of_quantiles, Fraction(0)), draw_count(request))
+    drawing = Drawing.planned(opened, shares.quantiles, parts)
     shape = len(request.groups), -1
-    trial = Released(mechanism, np.reshape(mechanism.domain.lower, shape) + 0.5, needed, size)
-    quietly(lambda: _written(opened.table, request, trial))  # fails before anything is charged
+    mechanism, values, middle = None, np.zeros(1), np.empty((len(request.groups), 0))
+    if needed:
+        exact = quietly(lambda: _sums(opened))
+        values = np.array([float(number / size) for group in exact for number in group])
+        mechanism = _mechanism(needed, request, size, cast("Guarantee", shares.sums))
+        middle = np.reshape(mechanism.domain.lower, shape) + 0.5
+    counts = quietly(lambda: drawing.counts(opened)) if drawing.plans else []
+    trial, trial_drawn = Released(mechanism, middle, needed, size), drawing.trial(shape[0])
+    result = quietly(lambda: _written(opened.table, request, trial, trial_drawn))
+    if not needed and not drawing.plans:  # only the public number of rows is asked for
+        return result
+    priced: Any = JointRelease(mechanism, drawing.plans) if drawing.plans else mechanism
     if ledger is None:
-        outputs = mechanism.release(values)
-    else:
+        outputs = priced.release(values)
+    else:  # the charge is durable before anything is drawn, even the quantiles
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         unit = _unit(request)
-        outputs = ledger.release(mechanism, values, dataset=dataset, label=label, unit=unit)
-    released = Released(mechanism, np.reshape(outputs, shape), needed, size)
-    return _written(opened.table, request, released)
+        outputs = ledger.release(priced, values, dataset=dataset, label=label, unit=unit)
+    outputs = np.reshape(outputs, shape) if needed else middle
+    released = Released(mechanism, outputs, needed, size)
+    return _written(opened.table, request, released, drawing.draw(counts))
+
+
+def _is_drawn(statistic: Statistic) -> bool:
+    return isinstance(statistic, Quantile)
 
 
 def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
@@ -231,6 +249,7 @@ def _sums(opened: Opened) -> list[list[Fraction]]:
         groups=request.groups,
         person=request.person,
         rows=request.rows,
+        columns=request.columns,
     )
 
 
@@ -254,12 +273,19 @@ def _mechanism(
     return min(candidates, key=lambda mechanism: float(np.max(mechanism.sigma)))
 
 
-def _written(table: BoundTable, request: Request, released: Released) -> Any:
+def _written(
+    table: BoundTable, request: Request, released: Released, drawn: Sequence[Sequence[Estimate]]
+) -> Any:
     """Write estimates in a frame of the user's kind."""
+    of_quantiles = iter(drawn)
     estimates = [
         ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
         for statistic in request.statistics
-        for label, estimate in zip(statistic.labels, statistic.estimate(released), strict=True)
+        for label, estimate in zip(
+            statistic.labels,
+            next(of_quantiles) if _is_drawn(statistic) else statistic.estimate(released),
+            strict=True,
+        )
     ]
     rows = [
         dict(zip(request.by, key, strict=True)) | about | estimate.numbers(group)
@@ -280,7 +306,8 @@ def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:
     """Return columns as a frame of the kind that the table is."""
     engine = table.implementation
     if engine.is_pandas() or engine.is_polars():
-        return nw.from_dict(columns, backend=cast("Any", engine)).to_native()
+        frame = nw.from_dict(columns, backend=cast("Any", engine))
+        return frame.with_columns(nw.col(*NUMBERS).cast(nw.Float64())).to_native()
     result = _arrow_table(columns)
     return table.to_native().sparkSession.createDataFrame(result) if engine.is_pyspark() else result
 
@@ -293,5 +320,6 @@ def _arrow_table(columns: dict[str, list[Any]]) -> Any:
     arrays = {}
     for name, values in columns.items():
         is_large = any(isinstance(value, int) and value >= 2**63 for value in values)
-        arrays[name] = pa.array(values, pa.uint64() if is_large else None)
+        kind = pa.float64() if name in NUMBERS else None
+        arrays[name] = pa.array(values, pa.uint64() if is_large else kind)
     return pa.table(arrays)

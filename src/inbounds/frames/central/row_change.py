@@ -18,7 +18,7 @@ _ROOT_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class RowChanges:
     """Which tables are neighbours.
 
     Attributes
@@ -44,7 +44,7 @@ class Neighbours:
 
         Examples
         --------
-        >>> Neighbours("replace", 1, False, 5).total(Fraction(9, 8))
+        >>> RowChanges("replace", 1, False, 5).total(Fraction(9, 8))
         Fraction(2, 1)
         """
         one = max(within, Fraction(min(self.parts, 2))) if self._moves else Fraction(1)
@@ -55,7 +55,7 @@ class Neighbours:
 
         Examples
         --------
-        >>> Neighbours("replace", 1, False, 5).squares(Fraction(9, 8))
+        >>> RowChanges("replace", 1, False, 5).squares(Fraction(9, 8))
         Fraction(2, 1)
         """
         one = max(within**2, Fraction(min(self.parts, 2))) if self._moves else Fraction(1)
@@ -88,22 +88,22 @@ class Allowance:
         """Return a fraction of it."""
         return Allowance(self.amount * fraction, self.concentrated)
 
-    def row_cost(self, neighbours: Neighbours, within: Fraction) -> Fraction:
+    def row_cost(self, changes: RowChanges, within: Fraction) -> Fraction:
         """Return what one row may cost in a draw from every part that uses all of it.
 
         A draw has bounded range: rho is the sum of the squares of what it costs, divided by 8.
 
         Examples
         --------
-        >>> neighbours = Neighbours("add-remove", 2, False, 1)
-        >>> Allowance(Fraction(1), False).row_cost(neighbours, Fraction(2))
+        >>> changes = RowChanges("add-remove", 2, False, 1)
+        >>> Allowance(Fraction(1), False).row_cost(changes, Fraction(2))
         Fraction(1, 2)
-        >>> Allowance(Fraction(1, 2), True).row_cost(neighbours, Fraction(2))
+        >>> Allowance(Fraction(1, 2), True).row_cost(changes, Fraction(2))
         Fraction(1, 1)
         """
         if not self.concentrated:
-            return self.amount / neighbours.total(within)
-        return root_below(8 * self.amount / neighbours.squares(within))
+            return self.amount / changes.total(within)
+        return root_below(8 * self.amount / changes.squares(within))
 
 
 def root_below(number: Fraction) -> Fraction:
