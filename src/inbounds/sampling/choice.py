@@ -63,9 +63,7 @@ def draw_by_weight(
     raise AssertionError  # a number below the sum is in one of the classes
 
 
-def draw_willing(
-    sizes: Sequence[int], weights: Sequence[int], entropy: Entropy
-) -> tuple[int, int]:
+def draw_willing(sizes: Sequence[int], weights: Sequence[int], entropy: Entropy) -> tuple[int, int]:
     """Draw a uniform one of the willing candidates.
 
     A candidate is willing with probability weight / largest weight, independently of all others.

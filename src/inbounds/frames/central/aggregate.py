@@ -111,9 +111,7 @@ def sums(
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
     names = [*columns, *(moment.column for moment in moments if moment.column)]
-    table, values, listed = used_rows(
-        table, names, by=by, groups=groups, person=person, rows=rows
-    )
+    table, values, listed = used_rows(table, names, by=by, groups=groups, person=person, rows=rows)
     integers = IntegerColumns(table)
     for moment in moments:
         moment.write(integers, nw.col(values[moment.column]) if moment.column else None)
