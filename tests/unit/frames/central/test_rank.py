@@ -9,7 +9,7 @@ from inbounds.frames.central.rank import UNITS, Ranks, pick, within_group
 from inbounds.sampling.choice import draw_by_weight
 from inbounds.sampling.entropy import SYSTEM
 
-LAST = 5
+LAST = 4
 QS = [Fraction(1, 2), Fraction(1, 3), Fraction(9, 10), Fraction(29, 100)]
 
 
@@ -25,7 +25,7 @@ def by_point(found: Ranks, losses: object) -> list[int]:
 def tables() -> list[tuple[int, ...]]:
     return [
         rows
-        for n in range(6)
+        for n in range(5)
         for rows in itertools.combinations_with_replacement(range(LAST + 1), n)
     ]
 
@@ -86,7 +86,7 @@ def test_one_row_moves_losses_by_what_is_stated(q: Fraction) -> None:
         found = ranks(rows)
         before = by_point(found, found.public_losses(q)), by_point(found, found.private_losses(q))
         for new in range(LAST + 1):
-            if len(rows) < 5:
+            if len(rows) < 4:
                 more = ranks(tuple(sorted((*rows, new))))
                 after = by_point(more, more.private_losses(q))
                 largest["added"] = max(largest["added"], *differences(before[1], after))
