@@ -103,8 +103,9 @@ def ratio_above(eta: Fraction) -> int:
         return 1 << _BITS
     with ctx.workprec(_BITS + 64):
         scaled = (-arb(exact(eta))).exp() * arb((1, _BITS))
-        nearest = int(scaled.upper().ceil().unique_fmpz())
-    return min(max(nearest, 1), 1 << _BITS)
+        above = scaled.upper().ceil().unique_fmpz()
+    assert above is not None  # a ceiling is an integer
+    return min(max(int(above), 1), 1 << _BITS)
 
 
 def _ceiling(scaled: int) -> int:

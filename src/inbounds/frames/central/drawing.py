@@ -13,7 +13,9 @@ from inbounds.frames.central.moment import moments
 from inbounds.frames.central.plan import Drawn, Plan
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request
-from inbounds.frames.central.row_change import Allowance, RowChanges
+from inbounds.frames.central.row_change import RowChanges
+from inbounds.frames.central.share import divide
+from inbounds.guarantee import Guarantee
 
 
 def fractions(request: Request, weights: Sequence[float] | None = None) -> list[Fraction]:
@@ -41,12 +43,6 @@ def fractions(request: Request, weights: Sequence[float] | None = None) -> list[
     return [part / total for part in parts]
 
 
-def draw_count(request: Request) -> int:
-    """Return about how many draws the quantiles of a request consist of, for each group."""
-    asked = [s for s in request.statistics if isinstance(s, Quantile)]
-    return sum(len(s.qs) * (3 if s.interval else 1) for s in asked)
-
-
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """The quantiles of a request.
@@ -61,27 +57,28 @@ class Drawing:
 
     @classmethod
     def planned(
-        cls, opened: Opened, allowance: Allowance | None, parts: Sequence[Fraction]
-    ) -> Drawing:
-        """Plan the quantiles of a request, given what they and what each of them may use."""
+        cls, opened: Opened, guarantee: Guarantee, weights: Sequence[float] | None = None
+    ) -> tuple[Guarantee | None, Drawing]:
+        """Plan the quantiles of a request, and return the guarantee that they leave for sums."""
+        parts = fractions(opened.request, weights)
+        statistics = opened.request.statistics
+        asked = [(s, p) for s, p in zip(statistics, parts, strict=True) if isinstance(s, Quantile)]
+        total = sum((part for _, part in asked), Fraction(0))
+        draws = sum(len(s.qs) * (3 if s.interval else 1) for s, _ in asked)
+        shares = divide(guarantee, total, draws)
+        allowance = shares.quantiles
         if allowance is None:
-            return cls(())
+            return shares.sums, cls(())
         request, schema = opened.request, opened.table.collect_schema()
         changes = RowChanges(
             request.adjacency, request.rows, request.sizes_public, len(request.groups)
         )
-        asked = [
-            (statistic, part)
-            for statistic, part in zip(request.statistics, parts, strict=True)
-            if isinstance(statistic, Quantile)
-        ]
-        total = sum(part for _, part in asked)
         plans = []
         for statistic, part in asked:
             integral = schema[statistic.column].is_integer()
-            points = Grid.of(*statistic.edges, statistic.step, integral=integral)
+            points = Grid.of(statistic.lower, statistic.upper, statistic.step, integral=integral)
             plans.append(Plan(statistic, points, changes, allowance.part(part / total)))
-        return cls(tuple(plans))
+        return shares.sums, cls(tuple(plans))
 
     def counts(self, opened: Opened) -> list[list[Counts]]:
         """Return the rows of each group at the points of each grid."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from operator import getitem
 from typing import NamedTuple
 
@@ -182,8 +183,8 @@ def _by_group(columns: list[Integers], place: dict[tuple[int, ...], int]) -> lis
     changed = np.zeros(points.size, bool)
     for key in keys:
         changed[1:] |= key[1:] != key[:-1]
-    starts = np.concatenate([[0], np.flatnonzero(changed), [points.size]]) if points.size else []
-    for start, end in zip(starts, starts[1:], strict=False):
+    starts = [0, *np.flatnonzero(changed).tolist(), points.size] if points.size else []
+    for start, end in pairwise(starts):
         group = place.get(tuple(int(key[start]) for key in keys))
         if group is not None:  # a combination of listed values that is not itself listed
             result[group] = Counts(points[start:end], rows[start:end])

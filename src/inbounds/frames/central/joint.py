@@ -15,6 +15,7 @@ from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.domain import Box
 from inbounds.frames.central.plan import Plan
 from inbounds.frames.central.share import float_above, float_below
+from inbounds.frames.central.statistic import Statistic
 from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.profile import tabulated
@@ -32,8 +33,8 @@ class JointRelease:
     ----------
     sums
         The mechanism of the sums; None if there are none.
-    plans
-        How quantiles are drawn.
+    plans, asked
+        How quantiles are drawn, and what they are, under the user's names of columns.
 
     Examples
     --------
@@ -41,14 +42,16 @@ class JointRelease:
     >>> from inbounds.frames.central.quantile import median
     >>> from inbounds.frames.central.row_change import Allowance, RowChanges
     >>> changes, allowance = RowChanges("replace", 1, True, 1), Allowance(Fraction(1, 2), False)
-    >>> plan = Plan(median("age", 0, 9), Grid(0.0, 9.0, 9, True), changes, allowance)
-    >>> joint = JointRelease(None, [plan])
+    >>> plan = Plan(median("c0", 0, 9), Grid(0.0, 9.0, 9, True), changes, allowance)
+    >>> joint = JointRelease(None, [plan], [median("age", 0, 9)])
     >>> joint, joint.epsilon, joint.delta(0.5)
     (JointRelease(median('age', 0, 9)), 0.5, 0.0)
     """
 
-    def __init__(self, sums: NoiseMechanism | None, plans: Sequence[Plan]) -> None:
-        self._sums, self._plans = sums, plans
+    def __init__(
+        self, sums: NoiseMechanism | None, plans: Sequence[Plan], asked: Sequence[Statistic]
+    ) -> None:
+        self._sums, self._asked = sums, asked
         costs = [cost for plan in plans for cost in plan.costs()]
         self._quantiles = epsilon = sum((cost.epsilon for cost in costs), Fraction(0))
         rho = sum((cost.rho for cost in costs), Fraction(0))
@@ -89,5 +92,4 @@ class JointRelease:
 
     def __repr__(self) -> str:
         parts = [] if self._sums is None else [repr(self._sums)]
-        parts += [repr(plan.statistic) for plan in self._plans]
-        return f"JointRelease({', '.join(parts)})"
+        return f"JointRelease({', '.join([*parts, *map(repr, self._asked)])})"

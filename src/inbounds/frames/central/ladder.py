@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal
 
 from inbounds.calibration.weight import WeightTable, weight_table
@@ -121,7 +122,7 @@ class LadderEnd:
         excess = [math.ceil(per_row * rows - aim) for rows in (total, *beyond)]
         weights = [
             min(too_narrow.weight(here), too_wide.weight(-before))
-            for before, here in zip(excess, excess[1:], strict=False)
+            for before, here in pairwise(excess)
         ]
         if not self.sizes_public:  # the end of the grid is safe, however few rows there are
             weights[-1] = too_wide.weight(-excess[-2])

@@ -18,10 +18,10 @@ from inbounds.calibration.weight import weight_table
 from inbounds.frames.central.estimate import Estimate
 from inbounds.frames.central.grid import Counts, Grid
 from inbounds.frames.central.ladder import LadderEnd, Side, places
-from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.frames.central.quantile import Quantile, as_fraction
 from inbounds.frames.central.rank import UNITS, Ranks, pick, within_group
 from inbounds.frames.central.recursion import Part, draw_recursively, levels
+from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.pure import pure_rho
 from inbounds.sampling.choice import Draw, draw_by_weight, draw_willing
 from inbounds.sampling.entropy import SYSTEM, Entropy
@@ -138,7 +138,7 @@ class Plan:
         return draw_by_weight if self.allowance.concentrated else draw_willing
 
     def _value_cost(self, q: Fraction | None) -> Fraction:
-        """Return what one row may cost in the draw of a quantile, or at a level of the recursion."""
+        """Return what one row may cost in the draw of a quantile, or at one level of several."""
         values = self.allowance.part(_VALUE if self.statistic.interval else Fraction(1))
         if q is None:
             each = values.part(Fraction(1, levels(len(self._qs))))

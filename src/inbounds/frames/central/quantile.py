@@ -218,6 +218,6 @@ def _quantile(
         raise ArgumentError.must("q", "hold no quantile twice", got=f"q={format_numbers(q)}")
     if step is not None:
         step = _check.positive(step=step)
-        checked_steps(*edges, step)
+        checked_steps(edges[0], edges[1], step)
     shown = len(qs) == 1 if interval is None else _check.yes_or_no(interval=interval)
     return Quantile(name, edges, qs, step, shown, is_median)

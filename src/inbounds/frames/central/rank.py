@@ -78,7 +78,8 @@ class Ranks:
         p, m = q.numerator, q.denominator
         below, up_to = self._exact(self.below, m), self._exact(self.up_to, m)
         excess = np.maximum(m * below - p * self.total, p * self.total - m * up_to)
-        return -(-UNITS * excess // max(p, m - p))
+        losses: NDArray[Any] = -(-UNITS * excess // max(p, m - p))
+        return losses
 
     def _exact(self, rows: Integers, m: int) -> NDArray[Any]:
         """Return rows as integers of unlimited length where 64 bits might not hold a loss."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inbounds.calibration.weight import WeightTable, weight_table
 from inbounds.frames.central.rank import UNITS, Integers, Ranks, pick
@@ -23,8 +22,8 @@ from inbounds.sampling.entropy import Entropy
 DENOMINATOR = 10**6
 """The largest denominator of a quantile."""
 
-CUTS = 256
-"""In how many ways the rows at one point are divided."""
+CUTS = 2**40
+"""In how many ways the rows at one point are divided: with few, no cut of many rows is even."""
 
 _SLACK = 4  # nats by which an uneven division may be likelier than a point that is no quantile
 
@@ -153,35 +152,68 @@ def _node(
     points within reach that hold many rows; at all others, all cuts have the same loss.
     """
     ranks = Ranks.of(*part)
-    losses = ranks.private_losses(q)
-    few, lefts, uneven = _divided(ranks, losses, q, table.reach, slack)
-    plain = np.setdiff1d(np.arange(losses.size), few)
-    clipped = np.clip(losses[plain], -table.reach, table.reach)
-    sizes = np.concatenate([CUTS * ranks.length[plain], np.ones(CUTS * few.size, np.int64)])
-    every = np.concatenate([clipped.astype(np.int64), np.array(uneven, np.int64)])
-    entry, place = pick(every, sizes, table, draw_by_weight, entropy)
-    if entry >= plain.size:
-        chosen = entry - plain.size
-        return int(ranks.first[few[chosen // CUTS]]), lefts[chosen]
-    run = int(plain[entry])
-    offset, cut = divmod(place, CUTS)
-    here = int(ranks.up_to[run] - ranks.below[run])
-    return int(ranks.first[run]) + offset, cut * here // CUTS
-
-
-def _divided(
-    ranks: Ranks, losses: NDArray[Any], q: Fraction, reach: int, slack: int
-) -> tuple[NDArray[np.intp], list[int], list[int]]:
-    """Return the runs whose cuts differ, and the left rows and the loss of each of their cuts."""
-    p, m = q.numerator, q.denominator
-    most = max(p, m - p)
+    losses = np.clip(ranks.private_losses(q), -table.reach, table.reach).astype(np.int64)
     here = ranks.up_to - ranks.below
-    runs = np.flatnonzero((here > slack * most // (UNITS * m)) & (losses < reach))
-    lefts, uneven = [], []
-    for run in runs.tolist():
-        rows, below, loss = int(here[run]), int(ranks.below[run]), int(losses[run])
-        for left in (i * rows // CUTS for i in range(CUTS)):
-            away = -(-UNITS * abs(m * (below + left) - p * ranks.total) // most)
-            lefts.append(left)
-            uneven.append(min(reach, max(loss, away - slack, -reach)))
-    return runs, lefts, uneven
+    p, m = q.numerator, q.denominator
+    is_heavy = (here > slack * max(p, m - p) // (UNITS * m)) & (losses < table.reach)
+    plain, heavy = np.flatnonzero(~is_heavy), np.flatnonzero(is_heavy).tolist()
+    lists = [cuts(ranks, run, q, (int(losses[run]), table.reach, slack)) for run in heavy]
+    every = np.concatenate([losses[plain], *(found.losses for found in lists)])
+    sizes = np.concatenate([CUTS * ranks.length[plain], *(np.diff(f.starts) for f in lists)])
+    entry, place = pick(every, sizes, table, draw_by_weight, entropy)
+    if entry < plain.size:
+        run = int(plain[entry])
+        offset, cut = divmod(place, CUTS)
+        return int(ranks.first[run]) + offset, cut * int(here[run]) // CUTS
+    entry -= plain.size
+    for run, found in zip(heavy, lists, strict=True):
+        if entry < found.losses.size:
+            cut = int(found.starts[entry]) + place
+            return int(ranks.first[run]), cut * int(here[run]) // CUTS
+        entry -= found.losses.size
+    raise AssertionError  # every entry is in one of the lists
+
+
+class Cuts(NamedTuple):
+    """The cuts of a point in ranges that have the same loss: where each starts, and the end."""
+
+    starts: Integers
+    losses: Integers
+
+
+def cuts(ranks: Ranks, run: int, q: Fraction, limits: tuple[int, int, int]) -> Cuts:
+    """Return the losses of the cuts of a point; cut i has ⌊i·rows/CUTS⌋ of the rows on its left.
+
+    Only cuts that are nearly even have a loss within reach. They are listed by the number of rows
+    on the left; all others are in two more ranges.
+
+    Parameters
+    ----------
+    ranks, run
+        The rows, and the point.
+    q
+        The quantile.
+    limits
+        The loss of the point itself, the largest loss, and by how much the loss of an uneven cut is
+        lowered.
+
+    Examples
+    --------
+    >>> ranks = Ranks.of(np.array([2]), np.array([4]), 0, 9)
+    >>> starts, losses = cuts(ranks, 1, Fraction(1, 2), (-16, 50, 1))
+    >>> [4 * int(start) // CUTS for start in starts], losses.tolist()
+    ([0, 0, 1, 2, 3, 4, 4], [50, 31, 15, -1, 15, 50])
+    """
+    (p, m), (loss, reach, slack) = (q.numerator, q.denominator), limits
+    most, below = max(p, m - p), int(ranks.below[run])
+    rows = int(ranks.up_to[run]) - below
+    even, away = p * ranks.total - m * below, (reach + slack) * most // UNITS
+    first = min(max(0, (even - away) // m), rows)
+    last = min(max(first, (even + away) // m + 2), rows)
+    lefts = np.arange(first, last)
+    if rows * max(CUTS, UNITS * m) >= 2**61:
+        lefts = lefts.astype(object)
+    starts = np.concatenate([[0], -(-lefts * CUTS // rows), [-(-last * CUTS // rows), CUTS]])
+    uneven = -(-UNITS * abs(m * lefts - even) // most) - slack
+    every = np.concatenate([[reach], np.maximum(uneven, loss), [reach]])
+    return Cuts(starts.astype(np.int64), np.clip(every, -reach, reach).astype(np.int64))

@@ -66,7 +66,7 @@ def rho_within(epsilon: float, delta: float) -> float:
     --------
     >>> rho = rho_within(1.0, 1e-6)
     >>> round(rho, 4), rho_delta(rho, 1.0) <= 1e-6
-    (0.0211, True)
+    (0.0244, True)
     """
     low, high = 0.0, epsilon
     for _ in range(_HALVINGS):

@@ -10,15 +10,15 @@ from typing import Any, cast
 import numpy as np
 
 from inbounds._entry import called, warn_if_weak
-from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
-from inbounds.frames.central.drawing import Drawing, draw_count, fractions
+from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.estimate import NUMBERS, Estimate, Released
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import Moment, box, moments, sensitivities
+from inbounds.frames.central.native import native_frame
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import (
     NAMES,
@@ -27,15 +27,11 @@ from inbounds.frames.central.request import (
     check_request,
     open_table,
 )
-from inbounds.frames.central.share import divide
 from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.silence import in_our_words, quietly
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.unit import Adjacency, Unit
-
-with optional():
-    import narwhals as nw
 
 
 @called()
@@ -63,10 +59,11 @@ def summarize(
     ----------
     frame
         A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
-        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice.
+        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice, and once
+        more for each column that quantiles are asked of.
     statistics
-        One or more statistics, made by `count`, `total`, `mean`, `variance` and `histogram` of
-        `inbounds.frames`.
+        One or more statistics, made by `count`, `total`, `mean`, `variance`, `histogram`,
+        `quantile` and `median` of `inbounds.frames`.
     by, groups
         One or more columns that split the rows, and the values (or tuples of values) of the groups
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
@@ -88,9 +85,9 @@ def summarize(
         are strings, which are compared by their bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
-        required where the number of rows is private: with ``"add-remove"`` or `id`. A tight bound
-        gives less noise. It counts rows, not people. If a group is larger, its privacy holds, but
-        every statistic of it is wrong, and so is its interval.
+        required where the number of rows is private: with ``"add-remove"`` or `id`. Quantiles do
+        without. A tight bound gives less noise. It counts rows, not people. If a group is larger,
+        its privacy holds, but every sum of it is wrong, and so is its interval.
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
@@ -104,8 +101,9 @@ def summarize(
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, ``value``, ``standard_error``, and
-    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more.
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for quantiles ``q``, ``value``,
+    ``standard_error``, which is empty for quantiles, and ``lower`` and ``upper``, between which the
+    truth is with probability 0.95 or more.
 
     Raises
     ------
@@ -120,12 +118,13 @@ def summarize(
     See Also
     --------
     privatize : Release every person's values instead, without trusting whoever collects them.
-    count, total, mean, variance, histogram
+    count, total, mean, variance, histogram, quantile, median
 
     Guarantees
     ----------
     All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
-    that are neighbours: docs/proofs/statistics.md, items 2 to 6. Sums are exact, so rounding adds
+    that are neighbours: docs/proofs/statistics.md, items 2 to 6, and docs/proofs/quantiles.md for
+    quantiles. A ledger is charged once, before anything is drawn. Sums are exact, so rounding adds
     nothing to what one row changes. Errors show no value, but an error reveals that a column holds
     nulls or infinite values.
 
@@ -134,7 +133,9 @@ def summarize(
     What is released are sums: of ones, of t = (x - lower)/(upper - lower) - 1/2, of 4t² - 1/2, and
     of the rows in each bin, all divided by the size of a group. One `BoundedGaussian` releases them
     for all groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm,
-    whichever needs less noise. Statistics are computed from its outputs.
+    whichever needs less noise. Statistics are computed from its outputs. Quantiles are drawn from
+    the points of a public grid. Every statistic that needs noise has the same part of the
+    guarantee if there are quantiles.
 
     "The truth" is the statistic of the rows that are used, with values moved to the bounds.
     Standard errors and intervals describe the noise; they do not treat the table as a sample of a
@@ -179,23 +180,22 @@ def summarize(
     if not (size or request.row_count_private):
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
-    parts = fractions(request)
-    of_quantiles = [p for p, s in zip(parts, request.statistics, strict=True) if _is_drawn(s)]
-    shares = divide(guarantee, sum(of_quantiles, Fraction(0)), draw_count(request))
-    drawing = Drawing.planned(opened, shares.quantiles, parts)
+    for_sums, drawing = Drawing.planned(opened, guarantee)
     shape = len(request.groups), -1
     mechanism, values, middle = None, np.zeros(1), np.empty((len(request.groups), 0))
     if needed:
         exact = quietly(lambda: _sums(opened))
         values = np.array([float(number / size) for group in exact for number in group])
-        mechanism = _mechanism(needed, request, size, cast("Guarantee", shares.sums))
+        mechanism = _mechanism(needed, request, size, cast("Guarantee", for_sums))
         middle = np.reshape(mechanism.domain.lower, shape) + 0.5
     counts = quietly(lambda: drawing.counts(opened)) if drawing.plans else []
     trial, trial_drawn = Released(mechanism, middle, needed, size), drawing.trial(shape[0])
     result = quietly(lambda: _written(opened.table, request, trial, trial_drawn))
     if not needed and not drawing.plans:  # only the public number of rows is asked for
         return result
-    priced: Any = JointRelease(mechanism, drawing.plans) if drawing.plans else mechanism
+    priced: Any = mechanism
+    if drawing.plans:
+        priced = JointRelease(mechanism, drawing.plans, [*filter(_is_drawn, request.statistics)])
     if ledger is None:
         outputs = priced.release(values)
     else:  # the charge is durable before anything is drawn, even the quantiles
@@ -295,31 +295,8 @@ def _written(
     names = [n for n in (*request.by, *NAMES, *NUMBERS) if any(n in row for row in rows)]
     columns = {name: [row.get(name) for row in rows] for name in names}
     return in_our_words(
-        lambda: _frame(table, columns),
+        lambda: native_frame(table, columns),
         lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
         OverflowError,
         TypeError,
     )
-
-
-def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:
-    """Return columns as a frame of the kind that the table is."""
-    engine = table.implementation
-    if engine.is_pandas() or engine.is_polars():
-        frame = nw.from_dict(columns, backend=cast("Any", engine))
-        return frame.with_columns(nw.col(*NUMBERS).cast(nw.Float64())).to_native()
-    result = _arrow_table(columns)
-    return table.to_native().sparkSession.createDataFrame(result) if engine.is_pyspark() else result
-
-
-def _arrow_table(columns: dict[str, list[Any]]) -> Any:
-    """Return a table of Arrow, which by itself would read integers as signed ones only."""
-    with optional():
-        import pyarrow as pa  # noqa: PLC0415 - pandas and Polars do without
-
-    arrays = {}
-    for name, values in columns.items():
-        is_large = any(isinstance(value, int) and value >= 2**63 for value in values)
-        kind = pa.float64() if name in NUMBERS else None
-        arrays[name] = pa.array(values, pa.uint64() if is_large else kind)
-    return pa.table(arrays)

@@ -3,7 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from inbounds.frames.central.recursion import Part, draw_recursively, levels, relative
+from inbounds.frames.central import recursion
+from inbounds.frames.central.rank import UNITS, Ranks
+from inbounds.frames.central.recursion import Part, cuts, draw_recursively, levels, relative
 from inbounds.sampling.entropy import SeededEntropy
 
 DECILES = [Fraction(i, 10) for i in range(1, 10)]
@@ -62,3 +64,38 @@ def test_a_relative_quantile_is_strictly_between_0_and_1() -> None:
     ):
         assert 0 < q < 1
         assert q.denominator <= 10**6
+
+
+@pytest.mark.parametrize("reach", [3, 40, 10**6])
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 3), Fraction(81, 100)], ids=str)
+def test_ranges_of_cuts_are_those_of_every_single_cut(
+    q: Fraction, reach: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recursion, "CUTS", 16)
+    p, m = q.numerator, q.denominator
+    for here in (1, 2, 5, 16, 17, 40):
+        for below in (0, 1, 30):
+            rows = [0] * below + [1] * here + [2] * 12
+            ranks = Ranks.of(*part(rows, 2))
+            run = int(np.flatnonzero(ranks.first == 1)[0])
+            loss = int(np.clip(ranks.private_losses(q)[run], -reach, reach))
+            starts, losses = cuts(ranks, run, q, (loss, reach, 2))
+            assert (starts[0], starts[-1]) == (0, 16)
+            found = np.repeat(losses, np.diff(starts)).tolist()
+            for i, listed in enumerate(found):
+                away = abs(m * (below + i * here // 16) - p * len(rows))
+                own = max(loss, -(-UNITS * away // max(p, m - p)) - 2)
+                assert listed == min(max(own, -reach), reach)
+
+
+def test_points_that_hold_a_million_rows_are_divided_evenly() -> None:
+    """With 256 cuts, none would be within reach of the target, and all points equally likely."""
+    many = Part(np.arange(101), np.full(101, 10**6), 0, 100)
+    drawn = draw_recursively(many, DECILES, Fraction(1), SeededEntropy(5))
+    assert drawn == list(range(10, 100, 10))
+
+
+def test_rows_beyond_64_bits_are_divided_exactly() -> None:
+    many = Part(np.array([3, 7]), np.array([2**40, 2**40 + 1]), 0, 9)
+    drawn = draw_recursively(many, DECILES[::2], Fraction(1), SeededEntropy(6))
+    assert drawn == [3, 3, 7, 7, 7]
