@@ -1,7 +1,7 @@
 """Every small table against every neighbour, in exact fractions, through the library's own code.
 
 What is compared are the probabilities of all that is released, with the epsilon that the ledger is
-charged. docs/proofs/quantiles.md, theorems 1 to 10.
+charged. docs/proofs/quantiles.md, items 1 to 10.
 """
 
 import math
@@ -85,8 +85,9 @@ def test_one_quantile_costs_what_is_charged_and_hardly_less(
         assert math.isclose(cost.rho, 2, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("rho", [False, True], ids=["pure", "rho"])
-@pytest.mark.parametrize("changes", [PUBLIC, ADDED, PRIVATE], ids=["public", "added", "private"])
+@pytest.mark.parametrize(
+    ("changes", "rho"), [(PUBLIC, False), (ADDED, False), (PRIVATE, True)], ids=str
+)
 def test_a_quantile_with_its_interval_costs_what_is_charged(
     changes: RowChanges, rho: bool, monkeypatch: Any
 ) -> None:
@@ -120,7 +121,7 @@ def test_a_row_that_changes_its_group_is_paid_for_in_both(monkeypatch: Any) -> N
 
 @pytest.mark.parametrize(
     ("changes", "amount"),
-    [(PUBLIC, Fraction(12)), (ADDED, Fraction(12)), (ADDED, Fraction(300))],
+    [(PUBLIC, Fraction(12)), (ADDED, Fraction(300))],
     ids=str,
 )
 def test_the_recursion_costs_what_is_charged_and_is_in_order(
@@ -199,7 +200,7 @@ def test_an_end_costs_what_it_may_and_misses_as_rarely_as_stated(
     for centre in range(last + 1):
         for side in (-1, 1):
             found = {}
-            for rows in tables(last, range(6, 7) if public else range(7)):
+            for rows in tables(last, range(5, 6) if public else range(7)):
                 found[rows], valid = ends_of(end, rows, centre, last, side)
                 missed = [p for i, p in found[rows].items() if not valid[i]]  # type: ignore[call-overload]
                 miss = max(miss, sum(missed, fmpq(0)))

@@ -2,7 +2,7 @@
 
 The weight of a loss is an integer. The weights of two losses that are neighbours differ by a factor
 of at most e^eta, which one evaluation in ball arithmetic certifies. Everything after that is
-integer arithmetic. Proof: docs/proofs/quantiles.md, theorem 1.
+integer arithmetic. Proof: docs/proofs/quantiles.md, item 1.
 """
 
 from __future__ import annotations

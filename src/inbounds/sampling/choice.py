@@ -1,7 +1,7 @@
 """Exact draws from candidates with integer weights.
 
 Candidates of equal weight form a class, and all that is drawn is a class and a place in it. Both
-draws use integers alone. Proof: docs/proofs/quantiles.md, theorems 2 to 4.
+draws use integers alone. Proof: docs/proofs/quantiles.md, items 2 to 4.
 """
 
 from collections.abc import Callable, Sequence

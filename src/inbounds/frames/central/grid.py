@@ -1,7 +1,7 @@
 """The public grid of a column, and how many rows of each group are at each of its points.
 
 A row's point is computed from its own value by IEEE operations alone, so every engine finds the
-same one. Only the points that hold rows leave the engine. See docs/proofs/quantiles.md, theorem 5.
+same one. Only the points that hold rows leave the engine. See docs/proofs/quantiles.md, item 5.
 """
 
 from __future__ import annotations

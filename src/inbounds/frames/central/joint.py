@@ -1,6 +1,6 @@
 """One release of sums and quantiles, priced as a whole, so that a ledger is charged once.
 
-See docs/proofs/quantiles.md, theorem 11.
+See docs/proofs/quantiles.md, item 11.
 """
 
 from __future__ import annotations

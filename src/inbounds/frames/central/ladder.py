@@ -1,7 +1,7 @@
 """One end of an interval: a place on a ladder of points, beyond every quantile of the rows.
 
 The ladder starts at a released point and is a function of it alone, so the probability of a miss
-has no factor for the number of points of the grid. Proof: docs/proofs/quantiles.md, theorems 9 and
+has no factor for the number of points of the grid. Proof: docs/proofs/quantiles.md, items 9 and
 10.
 """
 

@@ -1,7 +1,7 @@
 """How the quantiles of one statistic are drawn, and what that costs.
 
 The plan is public: it is made from the request alone, before anything is charged or drawn. See
-docs/proofs/quantiles.md, theorems 6 to 10.
+docs/proofs/quantiles.md, items 6 to 10.
 """
 
 from __future__ import annotations

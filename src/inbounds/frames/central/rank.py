@@ -2,7 +2,7 @@
 
 A loss is a whole number, and smaller is better. It is at most zero where a point is a quantile;
 then it says how many rows may change while the point stays one. The sign doubles the gap between a
-quantile and its neighbours where many rows are equal. docs/proofs/quantiles.md, theorem 5, bounds
+quantile and its neighbours where many rows are equal. docs/proofs/quantiles.md, item 5, bounds
 how far one row moves losses.
 """
 

@@ -2,7 +2,7 @@
 
 The middle one is drawn first and divides the rows in two parts; rows at the drawn point are divided
 too, deterministically. The others are drawn from these parts, so outputs are in order, and one row
-affects only one part of each level. Proof: docs/proofs/quantiles.md, theorem 8.
+affects only one part of each level. Proof: docs/proofs/quantiles.md, item 8.
 """
 
 from __future__ import annotations

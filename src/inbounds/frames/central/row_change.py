@@ -1,7 +1,7 @@
 """What draws from ranks cost, for the neighbours that a request hides.
 
 Every draw has a cost for one row, and the number of rows and groups that neighbours differ in says
-what the draw costs in all. All of it is in fractions. Proof: docs/proofs/quantiles.md, theorems 6
+what the draw costs in all. All of it is in fractions. Proof: docs/proofs/quantiles.md, items 6
 and 7.
 """
 
