@@ -12,7 +12,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-SUITES = ("calibration", "sampling", "frames", "ledger", "privatize", "limits")
+SUITES = ("calibration", "sampling", "frames", "ledger", "privatize", "limits", "quantiles")
 
 
 def main() -> None:
