@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.entropy import Entropy, Words
 
 _WORD = 64
 
@@ -77,9 +77,11 @@ def draw_willing(sizes: Sequence[int], weights: Sequence[int], entropy: Entropy)
     (1, 0)
     """
     most = max(weights)
+    unsure = [size if weight < most else 0 for size, weight in zip(sizes, weights, strict=True)]
+    words = np.split(entropy.words(sum(unsure)), np.cumsum(unsure)[:-1])
     willing = [
-        size if weight == most else _willing(size, weight, most, entropy)
-        for size, weight in zip(sizes, weights, strict=True)
+        _willing(own, weight, most, entropy) if weight < most else size
+        for size, weight, own in zip(sizes, weights, words, strict=True)
     ]
     number = uniform_below(sum(willing), entropy)
     for i, many in enumerate(willing):
@@ -89,10 +91,10 @@ def draw_willing(sizes: Sequence[int], weights: Sequence[int], entropy: Entropy)
     raise AssertionError  # a number below the sum is in one of the classes
 
 
-def _willing(size: int, weight: int, most: int, entropy: Entropy) -> int:
+def _willing(words: Words, weight: int, most: int, entropy: Entropy) -> int:
     """Return how many candidates of a class are willing; the first 64 bits nearly always decide."""
     threshold, rest = divmod(weight << _WORD, most)
-    words, limit = entropy.words(size), np.uint64(threshold)
+    limit = np.uint64(threshold)
     undecided = int(np.count_nonzero(words == limit))
     settled = sum(uniform_below(most, entropy) < rest for _ in range(undecided))
     return int(np.count_nonzero(words < limit)) + settled

@@ -27,6 +27,7 @@ MOST_STEPS = 2**20
 """The largest number of steps between two bounds."""
 
 _DEFAULT_STEPS = 2**16
+_LARGEST_EXACT = 2.0**53  # up to here, doubles hold every integer
 _ROUNDING = Fraction(1, 2**30)  # of a step: a row may be this much further away from its point
 
 
@@ -68,6 +69,7 @@ class Grid:
         (120, Grid(lower=0.0, upper=1.0, steps=10, is_exact=False))
         """
         whole = integral and lower.is_integer() and upper.is_integer()
+        whole = whole and max(abs(lower), abs(upper)) <= _LARGEST_EXACT
         if step is None:
             width = upper - lower
             if whole and width <= MOST_STEPS:

@@ -119,7 +119,8 @@ class LadderEnd:
     ) -> list[int]:
         """Return the smaller weight of each place: as too wide, and as too narrow."""
         too_wide, too_narrow = tables
-        excess = [math.ceil(per_row * rows - aim) for rows in (total, *beyond)]
+        top, bottom = aim.as_integer_ratio()  # integers are faster than fractions
+        excess = [-((top - per_row * rows * bottom) // bottom) for rows in (total, *beyond)]
         weights = [
             min(too_narrow.weight(here), too_wide.weight(-before))
             for before, here in pairwise(excess)

@@ -86,6 +86,7 @@ def test_only_so_many_rows_of_a_person_are_counted() -> None:
         ((0.5, 120.0, None, True), 2**16, False),
         ((0.0, 2.0**21, None, True), 2**16, False),
         ((0.0, 2.0**20, None, True), 2**20, True),
+        ((2.0**60, 2.0**60 + 1024, None, True), 2**16, False),
         ((0.0, 120.0, 0.5, True), 240, True),
         ((0.0, 120.0, 5.0, True), 24, False),
         ((0.0, 120.0, 1.0, False), 120, False),
