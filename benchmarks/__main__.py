@@ -12,7 +12,10 @@ from time import perf_counter
 
 from rich.console import Console
 
-SUITES = ("calibration", "sampling", "frames", "summaries", "ledger", "privatize", "limits")
+SUITES = (
+    *("calibration", "sampling", "frames", "summaries", "quantiles", "ledger", "privatize"),
+    "limits",
+)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ _GUARANTEES = {"ε = 1": (1.0, 0.0), "ε = 1, δ = 1e-6": (1.0, 1e-6)}
 def run() -> Iterator[Table]:
     table = new_table(
         f"{ROWS:,} rows in {DISTRICTS} districts, summarize",
-        "Standard errors as summarize states them, and × as a multiple of those of the better plain "
+        "Standard errors as summarize states them, and × as a multiple of the better plain "
         "noise with one scale for all (aim 1.1 at pure ε, 1.05 with δ); of a count and a mean, the "
         "root mean square of both multiples.",
         *("asked", "neighbours", "guarantee", "mechanism", "count or total", "×", "mean", "s"),

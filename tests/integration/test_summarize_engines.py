@@ -21,9 +21,12 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
+from inbounds.frames.central import grid
 from inbounds.frames.central.aggregate import check_table, sums
+from inbounds.frames.central.grid import Grid
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
+from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import check_request, open_table
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 from inbounds.frames.central.summarize import summarize
@@ -116,17 +119,47 @@ def test_sums_are_the_same_as_those_of_shuffled_rows_in_another_engine(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_rows_are_at_the_same_points_of_a_grid_in_every_engine(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    table = data()
+    shuffled = table.take(np.random.default_rng(2).permutation(ROWS))
+    grids = [
+        ("age", Grid(0.0, 100.0, 100, True)),
+        ("ratio", Grid(-0.3, 0.7, 10, False)),
+        ("income", Grid(0.0, 12345.678, 2**16, False)),
+    ]
+
+    def counted(frame: Any, options: dict[str, Any]) -> list[Any]:
+        _, used = check_table(nw.from_native(frame), NUMBERS, "who", "skip")
+        found = grid.counts(used, grids[-1:] if engine == "spark" else grids, NUMBERS, **options)
+        return [(one.points.tolist(), one.rows.tolist()) for groups in found for one in groups]
+
+    frame = opened(engine, table, request)
+    for options in OPTIONS if engine != "spark" else OPTIONS[2:3]:
+        result = counted(frame, options)
+        assert result == counted(shuffled, options)
+        assert sum(result[0][1]) > 30
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_summary_of_any_engine_is_about_its_rows(
     engine: str, request: pytest.FixtureRequest
 ) -> None:
     """At next to no noise; the truth is worked out by pandas."""
     table = data().drop_columns(["income"])
     frame = opened(engine, table, request)
-    result = summarize(frame, [count(), mean("age", 0, 100)], "town", ["Ulm", "Rom"], rho=1e12)
+    asked = [count(), mean("age", 0, 100), median("age", 0, 100)]
+    result = summarize(frame, asked, "town", ["Ulm", "Rom"], rho=1e12)
     assert type(result).__module__.partition(".")[0] == ENGINES[engine]
     rows = nw.from_native(result).lazy().collect().rows(named=True)
     truth = table.to_pandas().assign(age=lambda t: t["age"].clip(0, 100)).groupby("town")["age"]
     for row in rows:
+        if row["statistic"] == "median":
+            assert row["lower"] <= truth.median()[row["town"]] <= row["upper"]
+            assert row["upper"] <= row["lower"] + 2
+            assert row["standard_error"] is None or np.isnan(row["standard_error"])
+            continue
         expected = truth.size() if row["statistic"] == "count" else truth.mean()
         assert row["value"] == pytest.approx(expected[row["town"]], rel=1e-4)
 

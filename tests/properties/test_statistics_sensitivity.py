@@ -222,6 +222,7 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
         groups=keys,
         person="who",
         rows=rows,
+        secret=b"",
     )
     values = np.array(exact, float).reshape(len(persons), -1) / SIZE
     there, away = values[None, :, :], values[:, None, :]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from inbounds._lazy import loader
 from inbounds.frames.central.level import categories, proportion
+from inbounds.frames.central.quantile import median, quantile
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ __all__ = [
     "count",
     "histogram",
     "mean",
+    "median",
     "privatize",
     "proportion",
+    "quantile",
     "summarize",
     "total",
     "variance",

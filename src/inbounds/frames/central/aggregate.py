@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from operator import getitem
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError
 from inbounds.frames.binding import BoundTable
+from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import LevelCounts, Moment
@@ -86,6 +87,8 @@ def sums(
     groups: Sequence[Key] = ((),),
     person: str | None = None,
     rows: int = 1,
+    secret: bytes | None = None,
+    columns: Sequence[str] = (),
 ) -> list[list[Fraction]]:
     """Return, for each group, the exact sum of what its rows add to each moment.
 
@@ -96,8 +99,11 @@ def sums(
         as those that `inbounds.frames.binding` gives.
     by, groups
         Rows whose values in the columns `by` are none of the `groups` are left out.
-    person, rows
-        The column that holds each row's person, and how many rows of a person are used.
+    person, rows, secret
+        The column that holds each row's person, how many rows of a person are used, and the secret
+        by which they are chosen; without it, a new one is drawn.
+    columns
+        The columns by whose values a person's rows are ordered before those of the moments.
 
     Examples
     --------
@@ -108,22 +114,30 @@ def sums(
     >>> sums(nw.from_native(pd.DataFrame({"age": [75, 60]})), needed)
     [[Fraction(2, 1), Fraction(7, 20)]]
     """
-    listed = {f"key{i}": places(key[i] for key in groups) for i in range(len(by))}
-    table, values = _select_used(table, moments, by, listed, person)
-    if person is not None:
-        table = keep_rows(table, [*dict.fromkeys(values.values()), *listed], rows)
-    columns = IntegerColumns(table)
+    numbers = [m.column for m in moments if m.column and not isinstance(m, LevelCounts)]
+    counted = [moment for moment in moments if isinstance(moment, LevelCounts)]
+    used = used_rows(
+        table,
+        [*columns, *numbers],
+        counted,
+        by=by,
+        groups=groups,
+        person=person,
+        rows=rows,
+        secret=secret,
+    )
+    integers, listed = IntegerColumns(used.table), used.listed
     for moment in moments:
-        moment.write(columns, nw.col(values[moment]) if moment.column else None)
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in columns.names)]
-    grown = columns.table
+        moment.write(integers, nw.col(used.name_of(moment)) if moment.column else None)
+    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in integers.names)]
+    grown = integers.table
     result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
     totals_of: dict[tuple[int, ...], dict[str, int]] = {}
     for row in _collected(result):
         key = tuple(int(row.pop(name)) for name in listed)
         totals_of[key] = {name: int(value or 0) for name, value in row.items()}
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
-    return [_exact_sums(moments, columns, totals_of.get(key, {})) for key in keys]
+    return [_exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
 
 
 def _exact_sums(
@@ -137,14 +151,15 @@ def _exact_sums(
 def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
-    Which ones are kept depends on that person's rows alone; rows that tie are equal in everything
-    that is used. Row r of m is kept if floor(rows·r/m + 1/2) rises there. If `rows` is 1, this is
-    the middle row, or the lower one of the two in the middle.
+    Row r of m is kept if floor(rows·r/m + c) rises there, where c is the person's ``chance``. So
+    every row is kept with the same probability, and which ones are kept depends on that person's
+    rows and chance alone; rows that tie are equal in everything that is used.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = nw.from_native(pd.DataFrame({"person": [7, 7, 7, 8], "x0": [1.0, 5.0, 2.0, 9.0]}))
+    >>> people = {"person": [7, 7, 7, 8], "chance": [0.5, 0.5, 0.5, 0.9]}
+    >>> table = nw.from_native(pd.DataFrame(people | {"x0": [1.0, 5.0, 2.0, 9.0]}))
     >>> keep_rows(table, ["x0"], 1)["x0"].to_list()
     [2.0, 9.0]
     """
@@ -158,40 +173,77 @@ def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     table = table.with_columns(nw.col("place").count().over("person").alias("rows_of_person"))
     row_count = nw.col("rows_of_person").cast(nw.Float64())
     up_to_row, before_row = (
-        ((nw.col("place") - back) * (2.0 * rows) / row_count + 1.0) / 2.0 for back in (0.0, 1.0)
+        (nw.col("place") - back) * float(rows) / row_count + nw.col("chance") for back in (0.0, 1.0)
     )
     return table.filter(up_to_row.floor() > before_row.floor())
 
 
-def _select_used(
-    table: BoundTable,
-    moments: Sequence[Moment],
-    by: Sequence[str],
-    listed: Mapping[str, Places],
-    person: str | None,
-) -> tuple[BoundTable, dict[Moment, str]]:
-    """Select the rows and columns that are used, as plain keys and doubles under new names.
+class UsedRows(NamedTuple):
+    """The rows that statistics are computed from.
 
-    Returns the table, and the new name of the column that each moment reads.
+    Attributes
+    ----------
+    table
+        The rows, as plain keys and doubles under new names.
+    names
+        The new name of each column of numbers.
+    levels
+        The new name of the column that holds the places of each moment's levels.
+    listed
+        The new name of each column of keys, and the places of its values.
     """
-    used = dict.fromkeys(m.column for m in moments if m.column and not isinstance(m, LevelCounts))
-    columns = {name: f"x{i}" for i, name in enumerate(used)}
-    counted = [moment for moment in moments if isinstance(moment, LevelCounts)]
-    levels = {f"level{i}": moment for i, moment in enumerate(counted)}
+
+    table: BoundTable
+    names: dict[str, str]
+    levels: dict[Moment, str]
+    listed: dict[str, Places]
+
+    def name_of(self, moment: Moment) -> str:
+        """Return the new name of the column that a moment reads."""
+        return self.levels[moment] if moment in self.levels else self.names[moment.column]
+
+
+def used_rows(
+    table: BoundTable,
+    columns: Sequence[str],
+    counted: Sequence[LevelCounts] = (),
+    *,
+    by: Sequence[str] = (),
+    groups: Sequence[Key] = ((),),
+    person: str | None = None,
+    rows: int = 1,
+    secret: bytes | None = None,
+) -> UsedRows:
+    """Select the rows and columns that are used; the arguments are those of `sums`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"who": [1, 1], "age": [75, 60]}))
+    >>> len(used_rows(table, ["age"], person="who").table)
+    1
+    """
+    listed: dict[str, Places] = {
+        f"key{i}": places(key[i] for key in groups) for i in range(len(by))
+    }
+    names = {name: f"x{i}" for i, name in enumerate(dict.fromkeys(columns))}
+    levels: dict[Moment, str] = {moment: f"level{i}" for i, moment in enumerate(counted)}
     selected = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
-    selected += [nw.col(name).alias(new) for name, new in columns.items()]
-    selected += [nw.col(moment.column).alias(new) for new, moment in levels.items()]
+    selected += [nw.col(name).alias(new) for name, new in names.items()]
+    selected += [nw.col(moment.column).alias(new) for moment, new in levels.items()]
     if person is not None:
         selected.append(nw.col(person).alias("person"))
     table = table.select(*selected) if selected else table
-    table = nearest_doubles(table, list(columns.values()))
-    table = table.with_columns(without_signed_zero(name) for name in columns.values())
-    keys = {**listed, **{new: moment.places for new, moment in levels.items()}}
-    table = with_plain_keys(table, keys, None if person is None else "person")
+    table = nearest_doubles(table, list(names.values()))
+    table = table.with_columns(without_signed_zero(name) for name in names.values())
+    keys = {**listed, **{levels[moment]: moment.places for moment in counted}}
+    secret = person_module.new_key() if secret is None else secret
+    table = with_plain_keys(table, keys, None if person is None else "person", secret)
     for name in listed:
         table = table.filter(nw.col(name) > 0)
-    read = {m: columns[m.column] for m in moments if m.column and m not in counted}
-    return table, {**read, **{moment: new for new, moment in levels.items()}}
+    if person is not None:
+        table = keep_rows(table, [*names.values(), *levels.values(), *listed], rows)
+    return UsedRows(table, names, levels, listed)
 
 
 def _collected(table: BoundTable) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ truth as often as stated: docs/proofs/statistics.md, item 7.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,10 +35,15 @@ class Estimate:
     lower: Floats
     upper: Floats
 
-    def numbers(self, group: int) -> dict[str, float]:
-        """Return the numbers of one group, under the names that they have in a summary."""
-        numbers = (self.value, self.error, self.lower, self.upper)
-        return {name: float(column[group]) for name, column in zip(NUMBERS, numbers, strict=True)}
+    def numbers(self, group: int) -> dict[str, float | None]:
+        """Return the numbers of one group, under the names that they have in a summary.
+
+        A number that there is none of is NaN here, and None there.
+        """
+        columns = (self.value, self.error, self.lower, self.upper)
+        numbers = [float(column[group]) for column in columns]
+        known = [None if math.isnan(number) else number for number in numbers]
+        return dict(zip(NUMBERS, known, strict=True))
 
     def scaled(self, factor: float, offset: float = 0.0) -> Estimate:
         """Return the estimate of factor·x + offset."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.frames.binding import BoundTable
+from inbounds.frames.central.person import CHANCE, chance, with_chances
 from inbounds.frames.central.value_type import plain_value
 
 with optional():
@@ -42,9 +43,14 @@ def places(values: Iterable[Any]) -> dict[Any, int]:
 
 
 def with_plain_keys(
-    table: BoundTable, listed: Mapping[str, Places], person: str | None = None
+    table: BoundTable,
+    listed: Mapping[str, Places],
+    person: str | None = None,
+    secret: bytes = b"",
 ) -> BoundTable:
     """Replace keys by the places of their values, and ids of people by values compared exactly.
+
+    If there are people, the column ``chance`` has a random number for each of them.
 
     Parameters
     ----------
@@ -52,30 +58,32 @@ def with_plain_keys(
         A table whose column names are plain identifiers.
     listed
         For each column of keys, the places of its public values.
-    person
-        The column that holds each row's person, without nulls.
+    person, secret
+        The column that holds each row's person, without nulls, and the key of the random numbers.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = nw.from_native(pd.DataFrame({"key0": ["Ulm", "ulm", None], "who": ["b", "a", "b"]}))
-    >>> with_plain_keys(table, {"key0": places(["Ulm"])}, "who").rows()
+    >>> with_plain_keys(table, {"key0": places(["Ulm"])}, "who").select("key0", "who").rows()
     [(1, 1), (0, 2), (0, 1)]
     """
+    text = person
     if person is not None:
         dtype = table.collect_schema()[person]
         if dtype.is_float():  # they were checked to be finite, so only the sign of zero is left
             table = table.with_columns(without_signed_zero(person))
         if dtype.is_float() or dtype.is_integer():
-            person = None  # every engine compares these exactly
-    if not listed and person is None:
-        return table
+            text = None  # every engine compares these exactly
     implementation = table.implementation
     if implementation.is_pandas():
-        return _in_pandas(table, listed, person)
-    if implementation.is_duckdb() or implementation.is_spark_like():
-        return _in_sql(table, listed, person)
-    return _in_arrow_memory(table, listed, person)
+        table = _in_pandas(table, listed, text, secret)
+    elif listed or text is not None:
+        in_sql = implementation.is_duckdb() or implementation.is_spark_like()
+        table = (_in_sql if in_sql else _in_arrow_memory)(table, listed, text)
+    if person is None or (implementation.is_pandas() and text is not None):
+        return table
+    return with_chances(table, person, secret)
 
 
 def without_signed_zero(name: str) -> nw.Expr:
@@ -131,8 +139,12 @@ def _in_arrow_memory(
     return table.with_columns(*written) if written else table
 
 
-def _in_pandas(table: BoundTable, listed: Mapping[str, Places], person: str | None) -> BoundTable:
+def _in_pandas(
+    table: BoundTable, listed: Mapping[str, Places], person: str | None, secret: bytes
+) -> BoundTable:
     """Look up values in Python: a column of objects may hold anything, in any encoding."""
+    if not listed and person is None:
+        return table
     frame = table.to_native().reset_index(drop=True)
     keys = {}
     for name, known in listed.items():
@@ -141,8 +153,9 @@ def _in_pandas(table: BoundTable, listed: Mapping[str, Places], person: str | No
         place_of = np.array([*(typed.get(value, 0) for value in values), 0], np.int64)
         keys[name] = place_of[codes]
     if person is not None:
-        codes, _ = _distinct(frame[person])
+        codes, values = _distinct(frame[person])
         keys[person] = codes + 1
+        keys[CHANCE] = np.array([chance(value, secret) for _, value in values])[codes]
     return cast("BoundTable", nw.from_native(frame.assign(**keys)))
 
 

@@ -15,6 +15,7 @@ from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.argument import listed
 from inbounds.frames.central.estimate import NUMBERS
+from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
 from inbounds.unit import Adjacency, check_adjacency
@@ -57,9 +58,19 @@ class Request:
         return not self.by and self.adjacency == "replace" and all_rows_used
 
     @property
+    def row_count_private(self) -> bool:
+        """Whether even the number of rows of the table is private."""
+        return self.adjacency == "add-remove" or self.person is not None
+
+    @property
     def columns(self) -> list[str]:
         """The columns that the statistics describe."""
         return [statistic.column for statistic in self.statistics if statistic.column]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns of numbers among them."""
+        return [s.column for s in self.statistics if s.column and s.holds != "levels"]
 
     def under(self, names: Mapping[str, str]) -> Request:
         """Return the same request for a table whose columns have new names."""
@@ -117,11 +128,13 @@ def check_request(
     ['age']
     """
     names, keys = _check_groups(by, groups)
+    asked = _check_statistics(statistics)
+    _check_names(names, asked)
     if not (person is None or isinstance(person, str)):
         raise ArgumentTypeError.must_be("id", "the name of a column", got=quoted(person))
     neighbours = check_adjacency(adjacency=adjacency)
     request = Request(
-        statistics=_check_statistics(statistics),
+        statistics=asked,
         by=names,
         groups=keys,
         adjacency=neighbours,
@@ -130,7 +143,8 @@ def check_request(
         size=None if size is None else _check.positive_integer(size=size),
         nulls=cast("NullPolicy", _check.one_of(("error", "skip"), nulls=nulls)),
     )
-    if size is None and (neighbours == "add-remove" or person is not None):
+    has_sums = not all(isinstance(statistic, Quantile) for statistic in request.statistics)
+    if size is None and request.row_count_private and has_sums:
         raise ArgumentError.must_be(
             "size",
             "given where the number of rows is private",
@@ -216,10 +230,6 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
     if not names or len(set(names)) < len(names):
         raise ArgumentError.must("by", "name at least one column, and none twice")
-    if taken := sorted({*names} & {*NAMES, *NUMBERS, MECHANISM}):
-        raise ArgumentError.must(
-            "by", "not have the name of a column that the result adds", got=repr(taken[0])
-        )
     keys = tuple(
         _key(group, alone=isinstance(by, str)) for group in listed("groups", groups, _LIST)
     )
@@ -228,6 +238,16 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
             "groups", "hold at least one group, none twice, each with one value per column in by"
         )
     return tuple(names), keys
+
+
+def _check_names(by: tuple[str, ...], statistics: tuple[Statistic, ...]) -> None:
+    """Refuse to group by a column whose name the result needs."""
+    labels = {name for statistic in statistics for label in statistic.labels for name in label}
+    added = {*NAMES, *NUMBERS, MECHANISM} - ({LABEL} - labels)  # "q" is fine without quantiles
+    if taken := sorted({*by} & added):
+        raise ArgumentError.must(
+            "by", "not have the name of a column that the result adds", got=repr(taken[0])
+        )
 
 
 def _key(group: Any, *, alone: bool) -> Key:

@@ -11,7 +11,7 @@ from inbounds._check import format_numbers
 from inbounds.frames.central import moment
 from inbounds.frames.central.estimate import Estimate, Released
 
-LABELS = ("bin_lower", "bin_upper", "level")
+LABELS = ("bin_lower", "bin_upper", "level", "q")
 """Columns of a summary that tell the rows of one statistic apart."""
 
 

@@ -5,38 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from inbounds._entry import called, warn_if_weak
-from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import aggregate
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.choice import best_noise, check_kind
-from inbounds.frames.central.estimate import NUMBERS, Released
+from inbounds.frames.central.drawing import Drawing
+from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import moments
-from inbounds.frames.central.request import (
-    MECHANISM,
-    NAMES,
-    Opened,
-    Request,
-    check_request,
-    open_table,
-)
+from inbounds.frames.central.person import new_key
+from inbounds.frames.central.quantile import Quantile
+from inbounds.frames.central.request import Opened, Request, check_request, open_table
 from inbounds.frames.central.split import check_weights, importances
 from inbounds.frames.central.statistic import Statistic
-from inbounds.frames.silence import in_our_words, quietly
+from inbounds.frames.central.summary import Summary
+from inbounds.frames.silence import quietly
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.unit import Adjacency, Unit
-
-with optional():
-    import narwhals as nw
 
 
 @called()
@@ -66,10 +57,11 @@ def summarize(
     ----------
     frame
         A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
-        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice.
+        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice, and once
+        more for each column that quantiles are asked of.
     statistics
         One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
-        `histogram` and `categories` of `inbounds.frames`.
+        `histogram`, `categories`, `quantile` and `median` of `inbounds.frames`.
     by, groups
         One or more columns that split the rows, and the values (or tuples of values) of the groups
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
@@ -84,16 +76,15 @@ def summarize(
     rows, id
         How many rows may belong to one person. `id` is the column that identifies each row's
         person; privacy is then for people: all rows of one person may change, or be added or
-        removed. At most `rows` rows of each person are used, evenly spaced among that person's rows
-        in the order of their values; if two rows are in the middle, the lower one is used. With
-        ``rows=1``, a person with two rows contributes the smaller one only, so means and totals
-        are too low: set `rows` to the largest number of rows that a person can have. Ids
-        are strings, which are compared by their bytes, numbers, booleans, dates or bytes.
+        removed. At most `rows` rows of each person are used. They are chosen at random, evenly
+        spaced among that person's rows in the order of their values, so that each of them is
+        equally likely to be used. Totals and counts are those of the rows that are used. Ids are
+        strings, which are compared by their bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
-        required where the number of rows is private: with ``"add-remove"`` or `id`. A bound that is
-        not tight costs next to nothing. It counts rows, not people. If a group is larger, its
-        privacy holds, but every statistic of it is wrong, and so is its interval.
+        required where the number of rows is private: with ``"add-remove"`` or `id`; quantiles do
+        without. A bound that is not tight costs next to nothing. It counts rows, not people. If a
+        group is larger, its privacy holds, but every sum of it is wrong, and so is its interval.
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
@@ -114,10 +105,10 @@ def summarize(
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``,
-    ``value``, ``standard_error``,
-    ``lower`` and ``upper``, between which the truth is with probability 0.95 or more, and
-    ``mechanism``, which released the row and is null if the row is exact.
+    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``, for
+    quantiles ``q``, ``value``, ``standard_error``, which is empty for quantiles, ``lower`` and
+    ``upper``, between which the truth is with probability 0.95 or more, and ``mechanism``, which
+    released the row and is null if the row is exact.
 
     Raises
     ------
@@ -132,12 +123,13 @@ def summarize(
     See Also
     --------
     privatize : Release every person's values instead, without trusting whoever collects them.
-    count, total, mean, variance, proportion, histogram, categories
+    count, total, mean, variance, proportion, histogram, categories, quantile, median
 
     Guarantees
     ----------
     All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
-    that are neighbours: docs/proofs/statistics.md, items 2 to 6. Sums are exact, so rounding adds
+    that are neighbours: docs/proofs/statistics.md, items 2 to 6, and docs/proofs/quantiles.md for
+    quantiles. A ledger is charged once, before anything is drawn. Sums are exact, so rounding adds
     nothing to what one row changes. Errors show no value, but an error reveals that a column holds
     nulls or infinite values.
 
@@ -152,6 +144,9 @@ def summarize(
     same sum decides how noise is divided between the statistics. Usually it is plain Laplace or
     Gaussian noise, and statistics are moved into their range after they are computed from the
     outputs. For all of this nothing is used but the arguments and public numbers.
+
+    Quantiles are drawn from the points of a public grid. If there are quantiles, each statistic
+    that needs noise has a part of the guarantee in proportion to its weight.
 
     "The truth" is the statistic of the rows that are used, with values moved to the bounds.
     Standard errors and intervals describe the noise; they do not treat the table as a sample of a
@@ -190,27 +185,33 @@ def summarize(
     _check_ledger(ledger, dataset, label)
     row_count, opened = quietly(lambda: _open(frame, request))
     size = request.size or row_count  # without a size, the number of rows is public
-    if not size:
+    if not (size or request.row_count_private):
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
-    if not needed:  # only the public number of rows is asked for
-        return _written(opened.table, request, Released(None, np.empty((1, 0)), needed, size), None)
     neighbours = _neighbours(request, size)
-    importance = importances(needed, request.statistics, weights)
-    noise = best_noise(needed, importance, neighbours, guarantee, kind)
-    values = noise.values(quietly(lambda: _sums(opened)), size)
-    name = type(noise.mechanism).__name__
-    read = partial(Released, noise, moments=needed, size=size, sizes_public=request.sizes_public)
-    trial = read(noise.middle(neighbours.groups))
-    quietly(lambda: _written(opened.table, request, trial, name))  # fails before any charge
+    for_sums, drawing = Drawing.planned(opened, guarantee, weights)
+    secret = new_key()
+    noise, values = None, np.zeros(1)
+    if needed and for_sums is not None:
+        importance = importances(needed, request.statistics, weights)
+        noise = best_noise(needed, importance, neighbours, for_sums, kind)
+        values = noise.values(quietly(lambda: _sums(opened, secret)), size)
+    counts = quietly(lambda: drawing.counts(opened, secret)) if drawing.plans else []
+    summary = Summary(opened.table, request, needed, size, noise, drawing)
+    trial = quietly(summary.trial)  # fails before anything is charged
+    if noise is None and not drawing.plans:  # only the public number of rows is asked for
+        return trial
+    priced: Any = None if noise is None else noise.mechanism
+    if drawing.plans:
+        asked = [statistic for statistic in request.statistics if isinstance(statistic, Quantile)]
+        priced = JointRelease(priced, drawing.plans, asked)
     if ledger is None:
-        outputs = noise.mechanism.release(values)
-    else:
+        outputs = priced.release(values)
+    else:  # the charge is durable before anything is drawn, even the quantiles
         label = ", ".join(map(repr, request.statistics)) if label is None else label
         unit = _unit(request)
-        outputs = ledger.release(noise.mechanism, values, dataset=dataset, label=label, unit=unit)
-    outputs = np.reshape(outputs, (neighbours.groups, -1))
-    return _written(opened.table, request, read(outputs), name)
+        outputs = ledger.release(priced, values, dataset=dataset, label=label, unit=unit)
+    return summary.written(outputs, drawing.draw(counts))
 
 
 def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
@@ -241,7 +242,7 @@ def _open(frame: Any, request: Request) -> tuple[int, Opened]:
     return row_count, replace(opened, table=table)
 
 
-def _sums(opened: Opened) -> list[list[Fraction]]:
+def _sums(opened: Opened, secret: bytes) -> list[list[Fraction]]:
     """Return the exact sums of each group."""
     request = opened.request
     return aggregate.sums(
@@ -251,6 +252,8 @@ def _sums(opened: Opened) -> list[list[Fraction]]:
         groups=request.groups,
         person=request.person,
         rows=request.rows,
+        secret=secret,
+        columns=request.numbers,
     )
 
 
@@ -263,58 +266,3 @@ def _neighbours(request: Request, size: int) -> Neighbours:
         rows=request.rows,
         size=size,
     )
-
-
-def _written(table: BoundTable, request: Request, released: Released, mechanism: str | None) -> Any:
-    """Write estimates in a frame of the user's kind."""
-    estimates = [
-        ({"statistic": statistic.kind, "column": statistic.column or None, **label}, estimate)
-        for statistic in request.statistics
-        for label, estimate in zip(statistic.labels, statistic.estimate(released), strict=True)
-    ]
-    rows = [
-        {
-            **dict(zip(request.by, key, strict=True)),
-            **about,
-            **estimate.numbers(group),
-            MECHANISM: mechanism if estimate.error.any() else None,
-        }
-        for group, key in enumerate(request.groups)
-        for about, estimate in estimates
-    ]
-    names = [n for n in (*request.by, *NAMES, *NUMBERS, MECHANISM) if any(n in row for row in rows)]
-    columns = {name: _of_one_type([row.get(name) for row in rows], name) for name in names}
-    return in_our_words(
-        lambda: _frame(table, columns),
-        lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
-        OverflowError,
-        TypeError,
-    )
-
-
-def _of_one_type(values: list[Any], name: str) -> list[Any]:
-    """Return levels as text if they are of several types; other columns have one type."""
-    if name != "level" or len({type(value) for value in values if value is not None}) <= 1:
-        return values
-    return [None if value is None else str(value) for value in values]
-
-
-def _frame(table: BoundTable, columns: dict[str, list[Any]]) -> Any:
-    """Return columns as a frame of the kind that the table is."""
-    engine = table.implementation
-    if engine.is_pandas() or engine.is_polars():
-        return nw.from_dict(columns, backend=cast("Any", engine)).to_native()
-    result = _arrow_table(columns)
-    return table.to_native().sparkSession.createDataFrame(result) if engine.is_pyspark() else result
-
-
-def _arrow_table(columns: dict[str, list[Any]]) -> Any:
-    """Return a table of Arrow, which by itself would read integers as signed ones only."""
-    with optional():
-        import pyarrow as pa  # noqa: PLC0415 - pandas and Polars do without
-
-    arrays = {}
-    for name, values in columns.items():
-        is_large = any(isinstance(value, int) and value >= 2**63 for value in values)
-        arrays[name] = pa.array(values, pa.uint64() if is_large else None)
-    return pa.table(arrays)

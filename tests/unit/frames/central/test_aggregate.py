@@ -82,6 +82,7 @@ def test_a_person_has_as_many_rows_as_allowed_and_spread_evenly(
     own: int, rows: int, lazy: bool
 ) -> None:
     frame = pl.DataFrame({"person": [1] * own + [2], "x0": [*map(float, range(own)), 50.0]})
+    frame = frame.with_columns(pl.lit(0.5).alias("chance"))
     table = nw.from_native(frame.sample(fraction=1, shuffle=True, seed=4))
     kept = keep_rows(table.lazy() if lazy else table, ["x0"], rows)
     values = kept.lazy().collect().to_native()

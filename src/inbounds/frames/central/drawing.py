@@ -1,0 +1,118 @@
+"""All quantiles of a request: planned from what is public, counted by the engine, and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from inbounds.frames.central import grid
+from inbounds.frames.central.estimate import Estimate
+from inbounds.frames.central.grid import Counts, Grid
+from inbounds.frames.central.moment import moments
+from inbounds.frames.central.plan import Drawn, Plan
+from inbounds.frames.central.quantile import Quantile
+from inbounds.frames.central.request import Opened, Request
+from inbounds.frames.central.row_change import RowChanges
+from inbounds.frames.central.share import divide
+from inbounds.guarantee import Guarantee
+
+
+def fractions(request: Request, weights: Sequence[float] | None = None) -> list[Fraction]:
+    """Return which fraction of the guarantee each statistic has if there are quantiles.
+
+    Statistics that need no noise have none of it, and all others the same unless there are weights.
+
+    Examples
+    --------
+    >>> from inbounds.frames.central.quantile import median
+    >>> from inbounds.frames.central.request import check_request
+    >>> from inbounds.frames.central.statistic import count, mean
+    >>> plain = {"adjacency": "replace", "rows": 1, "person": None, "size": None, "nulls": "error"}
+    >>> asked = [count(), mean("age", 0, 120), median("age", 0, 120)]
+    >>> fractions(check_request(statistics=asked, by=None, groups=None, **plain))
+    [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
+    """
+    parts = []
+    for i, statistic in enumerate(request.statistics):
+        needed = moments([statistic], sizes_public=request.sizes_public)
+        is_noisy = bool(needed) or isinstance(statistic, Quantile)
+        weight = Fraction(1) if weights is None else Fraction(weights[i])
+        parts.append(weight if is_noisy else Fraction(0))
+    total = sum(parts) or Fraction(1)
+    return [part / total for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The quantiles of a request.
+
+    Attributes
+    ----------
+    plans
+        How they are drawn, in the order of the statistics.
+    """
+
+    plans: tuple[Plan, ...]
+
+    @classmethod
+    def planned(
+        cls, opened: Opened, guarantee: Guarantee, weights: Sequence[float] | None = None
+    ) -> tuple[Guarantee | None, Drawing]:
+        """Plan the quantiles of a request, and return the guarantee that they leave for sums."""
+        parts = fractions(opened.request, weights)
+        statistics = opened.request.statistics
+        asked = [(s, p) for s, p in zip(statistics, parts, strict=True) if isinstance(s, Quantile)]
+        total = sum((part for _, part in asked), Fraction(0))
+        draws = sum(len(s.qs) * (3 if s.interval else 1) for s, _ in asked)
+        shares = divide(guarantee, total, draws)
+        allowance = shares.quantiles
+        if allowance is None:
+            return shares.sums, cls(())
+        request, schema = opened.request, opened.table.collect_schema()
+        changes = RowChanges(
+            request.adjacency, request.rows, request.sizes_public, len(request.groups)
+        )
+        plans = []
+        for statistic, part in asked:
+            integral = schema[statistic.column].is_integer()
+            points = Grid.of(statistic.lower, statistic.upper, statistic.step, integral=integral)
+            plans.append(Plan(statistic, points, changes, allowance.part(part / total)))
+        return shares.sums, cls(tuple(plans))
+
+    def counts(self, opened: Opened, secret: bytes) -> list[list[Counts]]:
+        """Return the rows of each group at the points of each grid.
+
+        The rows of a person are chosen by `secret`.
+        """
+        request = opened.request
+        found = grid.counts(
+            opened.table,
+            list(dict.fromkeys(self._grids)),
+            request.numbers,
+            by=request.by,
+            groups=request.groups,
+            person=request.person,
+            rows=request.rows,
+            secret=secret,
+        )
+        counted = dict(zip(dict.fromkeys(self._grids), found, strict=True))
+        return [counted[grid] for grid in self._grids]
+
+    def trial(self, groups: int) -> list[list[Estimate]]:
+        """Return estimates of the right shape, without data."""
+        return [
+            plan.estimates([[Drawn(0, (0, 0))] * len(plan.statistic.qs)] * groups)
+            for plan in self.plans
+        ]
+
+    def draw(self, counts: Sequence[Sequence[Counts]]) -> list[list[Estimate]]:
+        """Draw all quantiles, and return the estimates of each statistic."""
+        return [
+            plan.estimates([plan.draw(group) for group in groups])
+            for plan, groups in zip(self.plans, counts, strict=True)
+        ]
+
+    @property
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return [(plan.statistic.column, plan.grid) for plan in self.plans]
