@@ -202,8 +202,8 @@ def _widened(ranges: Box, mechanism: NoiseMechanism) -> Box:
 def _proved(noise: Noise, guarantee: Guarantee) -> Noise:
     """Return the noise, with a scale at which the mechanism itself states the guarantee."""
     mechanism: Any = noise.mechanism
-    if type(mechanism) not in _CLAMPED:
-        return noise  # its calibration ends with this check
+    if isinstance(mechanism, BoundedGaussian) or _gives(mechanism, guarantee):
+        return noise  # the calibration of the first one ends with this check
 
     def scaled(scale: float) -> NoiseMechanism:
         made: NoiseMechanism = type(mechanism)(mechanism.domain, mechanism.sensitivity, scale)

@@ -93,9 +93,10 @@ def test_one_column_may_be_counted_twice_and_grouped_by() -> None:
 
 
 def test_levels_of_several_types_are_written_as_text() -> None:
-    asked = [categories("school", SCHOOL), categories("children", [0, 3])]
+    asked = [categories("school", SCHOOL), categories("children", [0, 3], complete=False)]
     result = summarize(TABLE, [*asked, mean("children", 0, 3)], **CLOSE)
     assert result["level"].tolist()[:-1] == [*SCHOOL, "0", "3"]
+    assert result["value"].tolist()[:-1] == [100, 100, 100, 100, 50]
     alone = summarize(TABLE, categories("children", np.array([3, 0])), **CLOSE)
     assert alone["level"].tolist() == [3, 0]
 
