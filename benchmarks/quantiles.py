@@ -146,8 +146,8 @@ def _diffprivlib(data: Data, tables: list[Floats], epsilon: float) -> list[list[
         np.save(path, np.array(tables))
         arguments = [path, epsilon, data.lower, data.upper, _DRAWS]
         command = [_PYTHON, "-m", "benchmarks.diffprivlib_medians", *arguments]
-        result: list[list[float]] = run_json([str(part) for part in command])
-    return result
+        result: Any = run_json([str(part) for part in command])
+    return list(result)
 
 
 # --- coverage of intervals ---
