@@ -11,14 +11,13 @@ import numpy as np
 
 from inbounds._entry import called, warn_if_weak
 from inbounds.errors import ArgumentError, ArgumentTypeError
-from inbounds.frames.central import aggregate
+from inbounds.frames.central import aggregate, person
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.choice import best_noise, check_kind
 from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import moments
-from inbounds.frames.central.person import new_key
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request, check_request, open_table
 from inbounds.frames.central.split import check_weights, importances
@@ -190,7 +189,7 @@ def summarize(
     needed = moments(request.statistics, sizes_public=request.sizes_public)
     neighbours = _neighbours(request, size)
     for_sums, drawing = Drawing.planned(opened, guarantee, weights)
-    secret = new_key()
+    secret = b"" if request.person is None else person.new_key()
     noise, values = None, np.zeros(1)
     if needed and for_sums is not None:
         importance = importances(needed, request.statistics, weights)

@@ -74,7 +74,7 @@ def test_only_so_many_rows_of_a_person_are_counted() -> None:
     table = nw.from_native(pd.DataFrame({"c0": [3, 1, 2, 9], "c1": ["a", "a", "a", "b"]}))
     grid = Grid(0.0, 9.0, 9, True)
     for rows, points in ((1, [2, 9]), (2, [1, 3, 9]), (3, [1, 2, 3, 9])):
-        ((found,),) = counts(table, [("c0", grid)], ["c0"], person="c1", rows=rows)
+        ((found,),) = counts(table, [("c0", grid)], ["c0"], person="c1", rows=rows, secret=b"")
         assert found.points.tolist() == points
 
 
