@@ -82,6 +82,8 @@ def with_chances(table: BoundTable, person: str, key: bytes) -> BoundTable:
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     people = eager[person]
     known = people.unique().to_list()
+    if not known:
+        return eager.with_columns(nw.lit(0.0).alias(CHANCE))
     numbers = [chance(value, key) for value in known]
     return eager.with_columns(
         people.replace_strict(known, numbers, return_dtype=nw.Float64()).alias(CHANCE)

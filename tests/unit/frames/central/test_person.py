@@ -55,6 +55,13 @@ def test_neither_other_people_nor_the_order_of_rows_changes_what_is_used_of_a_pe
     assert together == [*alone, 9.0, 9.0, 9.0]
 
 
+def test_a_table_without_rows_has_no_people():
+    empty = pa.schema({"who": pa.string(), "x": pa.float64()}).empty_table()
+    for frame in (empty, pl.from_arrow(empty), pl.from_arrow(empty).lazy(), empty.to_pandas()):
+        used = used_rows(nw.from_native(frame), ["x"], person="who").table
+        assert len(used.lazy().collect()) == 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_row_is_equally_likely_to_be_used(engine):
     """The largest deviation of 5 counts, each beyond 6 standard deviations once in 10⁸ runs."""
