@@ -23,9 +23,9 @@ from pyspark.sql import SparkSession
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import grid
 from inbounds.frames.central.aggregate import check_table, sums
-from inbounds.frames.central.grid import Grid
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import check_request, open_table
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance

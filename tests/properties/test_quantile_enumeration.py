@@ -12,9 +12,9 @@ import pytest
 from flint import fmpq
 
 from inbounds.frames.central import recursion
-from inbounds.frames.central.grid import Grid
 from inbounds.frames.central.ladder import MISS, LadderEnd, places
 from inbounds.frames.central.plan import Plan, rows_beyond
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile, quantile
 from inbounds.frames.central.recursion import Part
 from inbounds.frames.central.row_change import Allowance, RowChanges

@@ -18,7 +18,7 @@ import pytest
 
 from inbounds.frames.central import grid
 from inbounds.frames.central.aggregate import check_table
-from inbounds.frames.central.grid import Grid
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import Request, check_request, open_table
 

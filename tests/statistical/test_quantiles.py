@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from inbounds.frames.central.grid import Counts, Grid
+from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.plan import Plan
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import quantile
 from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.sampling.entropy import SeededEntropy

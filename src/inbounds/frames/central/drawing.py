@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from inbounds.frames.central import grid
 from inbounds.frames.central.estimate import Estimate
-from inbounds.frames.central.grid import Counts, Grid
+from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.plan import Drawn, Plan
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request
 from inbounds.frames.central.row_change import RowChanges

@@ -38,7 +38,7 @@ class JointRelease:
 
     Examples
     --------
-    >>> from inbounds.frames.central.grid import Grid
+    >>> from inbounds.frames.central.points import Grid
     >>> from inbounds.frames.central.quantile import median
     >>> from inbounds.frames.central.row_change import Allowance, RowChanges
     >>> changes, allowance = RowChanges("replace", 1, True, 1), Allowance(Fraction(1, 2), False)

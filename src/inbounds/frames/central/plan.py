@@ -16,8 +16,9 @@ import numpy as np
 
 from inbounds.calibration.weight import weight_table
 from inbounds.frames.central.estimate import Estimate
-from inbounds.frames.central.grid import Counts, Grid
+from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.ladder import LadderEnd, Side, places
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile, as_fraction
 from inbounds.frames.central.rank import UNITS, Ranks, pick, within_group
 from inbounds.frames.central.recursion import Part, draw_recursively, levels

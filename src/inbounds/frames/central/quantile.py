@@ -20,9 +20,11 @@ from inbounds.errors import ArgumentError
 from inbounds.frames.central import moment
 from inbounds.frames.central.argument import check_bounded
 from inbounds.frames.central.estimate import Estimate, Released
-from inbounds.frames.central.grid import checked_steps
-from inbounds.frames.central.recursion import DENOMINATOR
+from inbounds.frames.central.points import checked_steps
 from inbounds.frames.central.statistic_type import Statistic
+
+DENOMINATOR = 10**6
+"""The largest denominator of a quantile."""
 
 LABEL = "q"
 """The column of a summary that says which quantile a row is."""

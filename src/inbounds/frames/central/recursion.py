@@ -15,12 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from inbounds.calibration.weight import WeightTable, weight_table
+from inbounds.frames.central.quantile import DENOMINATOR
 from inbounds.frames.central.rank import UNITS, Integers, Ranks, pick
 from inbounds.sampling.choice import draw_by_weight
 from inbounds.sampling.entropy import Entropy
-
-DENOMINATOR = 10**6
-"""The largest denominator of a quantile."""
 
 CUTS = 2**40
 """In how many ways the rows at one point are divided: with few, no cut of many rows is even."""

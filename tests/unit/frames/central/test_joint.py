@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from inbounds.domain import Box
-from inbounds.frames.central.grid import Grid
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.plan import Plan
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian

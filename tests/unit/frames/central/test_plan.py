@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inbounds.frames.central.grid import Counts, Grid
+from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.plan import Plan
+from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median, quantile
 from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.sampling.entropy import SeededEntropy
