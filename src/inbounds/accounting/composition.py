@@ -211,8 +211,7 @@ class Composition(Printed):
         return epsilons
 
     def _curves(self, *, every: bool = False) -> dict[Bound, Curve]:
-        totals = (self.pure, self.rho, self.gdp)
-        return (all_curves if every else best_curves)(self.losses, *totals)
+        return (all_curves if every else best_curves)(self.losses, self.pure, self.rho)
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
         try:
