@@ -144,7 +144,7 @@ class Book:
                 entry = Charge(*where, label, mechanism, key, count, *notes)
                 schema.add_charge(connection, entry, account.head)
         if not admitted:
-            raise _exceeded(dataset, budget, spent, cost, count, asked)
+            raise _exceeded(dataset, budget, spent, (cost, count), asked)
 
     def asked(self, charge: Charge) -> Amount | None:
         """Return what was asked with a charge, or None if it was not stated."""
@@ -165,7 +165,7 @@ class Book:
         after = [*spent, (cost, count)]
         if budget.admits(after):
             return Fit(True, price, budget.left(after))
-        error = _exceeded(dataset, budget, spent, cost, count, asked)
+        error = _exceeded(dataset, budget, spent, (cost, count), asked)
         return Fit(False, price, budget.left(spent), str(error))
 
     def verify(self, dataset: str, expected_head: str | None) -> str:
@@ -229,11 +229,12 @@ def opened_with(opening: Opening) -> Budget:
 
 
 def _exceeded(
-    dataset: str, budget: Budget, spent: Costs, cost: Cost, count: int, asked: Amount | None
+    dataset: str, budget: Budget, spent: Costs, new: tuple[Cost, int], asked: Amount | None
 ) -> BudgetExceededError:
-    price, remaining = budget.asked(cost, count, spent), budget.left(spent)
+    price, remaining = budget.asked(*new, spent), budget.left(spent)
+    words = request.in_words(asked, new[1])
     return BudgetExceededError(
-        request.refusal(dataset, budget, remaining, asked, count, price),
+        request.refusal(dataset, budget, remaining, words, price),
         dataset=dataset,
         asked=asked or price,
         cost=price,

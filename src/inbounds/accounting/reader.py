@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from inbounds import _check
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _AMOUNTS = ("epsilon", "delta", "rho")
 RECORD = (
     *("when", "user", "label", "mechanism", "unit", "releases", "asked"),
-    *(*_AMOUNTS, "cumulative"),
+    *(*_AMOUNTS, "charged", "cumulative"),
 )
 """The fields of one record of the history."""
 
@@ -79,16 +80,16 @@ class LedgerReader:
         >>> import inbounds as ib
         >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
         >>> ledger.open("survey", epsilon=1.0, delta=1e-6)
-        >>> noise = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.3, delta=1e-6)
-        >>> y = ledger.release(noise, 41.3, dataset="survey")
-        >>> round(ledger.remaining("survey").epsilon, 2)  # 0.3 was asked; a part is reserved
-        0.59
-        >>> y = ledger.release(noise, 41.3, dataset="survey")
-        >>> round(ledger.remaining("survey").epsilon, 2)  # and the second costs less
-        0.41
-        >>> ledger.spend("survey", epsilon=0.1)  # never more than its pure epsilon
+        >>> noise = ib.BoundedGaussian.calibrated(ib.Box(0, 10_000), 2.5, epsilon=0.2, delta=1e-6)
+        >>> y = ledger.release(noise, 4130, dataset="survey")
+        >>> round(ledger.remaining("survey").epsilon, 2)  # 0.2 was asked; a part is reserved
+        0.72
+        >>> y = ledger.release(noise, 4130, dataset="survey")
+        >>> round(ledger.remaining("survey").epsilon, 2)  # the second costs less
+        0.6
+        >>> ledger.spend("survey", epsilon=0.1)  # a pure release costs its epsilon at most
         >>> round(ledger.remaining("survey").epsilon, 2)
-        0.31
+        0.5
         """
         account = self._book.account(dataset)
         return self._book.budget_of(account).left(self._book.spent(account))
@@ -181,8 +182,8 @@ class LedgerReader:
             in the user's own numbers, as in ``"epsilon=0.9, delta=1e-07"``. It is None if the
             mechanism was not calibrated, and like ``user`` in charges of older versions.
             ``epsilon``, ``delta`` and ``rho`` are upper bounds on what was charged: all releases
-            added up, by each of these notions. ``cumulative`` is what all charges up to this one
-            cost in terms of the budget, which decides what is left.
+            added up, by each of these notions. ``charged`` is what it cost in terms of the budget,
+            and ``cumulative`` what all charges up to this one did, which decides what is left.
 
         Raises
         ------
@@ -192,9 +193,10 @@ class LedgerReader:
         budget = self.budget(dataset)
         rows: list[dict[str, Any]] = []
         counts: Counter[Cost] = Counter()
+        before: Fraction | float = Fraction(0)
         for charge, cost in self._book.charges(dataset):
             counts[cost] += charge.count
-            charge_cost = [(cost, charge.count)]
+            charge_cost, cumulative = [(cost, charge.count)], budget.spent(counts.items())
             asked = self._book.asked(charge)
             rows.append(
                 {"when": charge.time, "user": charge.asked_by, "label": charge.label}
@@ -202,8 +204,9 @@ class LedgerReader:
                 | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
                 | {"asked": None if asked is None else str(asked)}
                 | {name: as_float(total(charge_cost, name)) for name in _AMOUNTS}
-                | {"cumulative": as_float(budget.spent(counts.items()))}
+                | {"charged": as_float(cumulative - before), "cumulative": as_float(cumulative)}
             )
+            before = cumulative
         return rows
 
     def head(self, dataset: str) -> str:

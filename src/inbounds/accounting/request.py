@@ -53,25 +53,22 @@ def in_words(asked: Amount | None, count: int) -> str:
     return str(asked) if count == 1 else f"{count} releases at {asked}"
 
 
-def refusal(
-    dataset: str, budget: Amount, left: Amount, asked: Amount | None, count: int, cost: Amount
-) -> str:
+def refusal(dataset: str, budget: Amount, left: Amount, asked: str, cost: Amount) -> str:
     """Return why a charge does not fit, in the words of the request and of the budget.
 
     Examples
     --------
-    >>> epsilon, asked = Amount(epsilon=1.0), Amount(epsilon=1.5)
-    >>> refusal("survey", epsilon, epsilon, asked, 1, asked)
+    >>> budget, asked = Amount(epsilon=1.0), Amount(epsilon=1.5)
+    >>> refusal("survey", budget, budget, in_words(asked, 1), asked)
     "dataset 'survey' has epsilon=1.0 left of epsilon=1.0, too little for epsilon=1.5."
-    >>> refusal("survey", epsilon, epsilon, Amount(epsilon=0.5), 3, asked)
-    "...left of epsilon=1.0, too little for 3 releases at epsilon=0.5, which cost epsilon=1.5 here."
+    >>> refusal("d", budget, budget, in_words(Amount(epsilon=0.5), 3), asked)
+    "... too little for 3 releases at epsilon=0.5: the cost here is epsilon=1.5."
     """
-    words = in_words(asked, count)
     if math.inf in cost.stated().values():
-        words += ", whose cost has no bound that this budget could count"
-    elif str(cost) != words:
-        words += f", which {'costs' if count == 1 else 'cost'} {cost} here"
-    return f"dataset {dataset!r} has {left} left of {budget}, too little for {words}."
+        asked += ": this budget cannot count the cost"
+    elif str(cost) != asked:
+        asked += f": the cost here is {cost}"
+    return f"dataset {dataset!r} has {left} left of {budget}, too little for {asked}."
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -59,12 +59,12 @@ def _named(number: int | None) -> str:
 
 
 def recordable(name: str) -> str:
-    """Return a name of the operating system with all but printable characters replaced.
+    """Return a name of the operating system, cut and with all but printable characters replaced.
 
     Examples
     --------
-    >>> recordable("CORP\\\\ana\\n"), len(recordable("x" * 999)), recordable("")
-    ('CORP\\\\ana?', 200, 'unknown')
+    >>> recordable("ana\N{ESCAPE}"), len(recordable("x" * 999)), recordable("")
+    ('ana?', 200, 'unknown')
     """
     shown = "".join(character if character.isprintable() else "?" for character in name)
     return shown.strip()[:LONGEST].strip() or "unknown"

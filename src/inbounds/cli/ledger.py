@@ -32,7 +32,11 @@ Place = Annotated[
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
 Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon; pure without --delta.")]
 Delta = Annotated[float | None, arguments.number_option(help="Delta that goes with --epsilon.")]
-_NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
+_HISTORY = (  # columns that fit on a screen; --json has all
+    *("when", "user", "label", "mechanism", "unit"),
+    *("releases", "asked", "charged", "cumulative"),
+)
+_NUMBERS = ("releases", "charged", "cumulative")
 
 
 @app.command(
@@ -96,9 +100,7 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
     if json:
         output.show_json(records)
     else:
-        from inbounds.accounting.reader import RECORD  # noqa: PLC0415 - help must be quick
-
-        output.show(_table(f"History of {dataset}", RECORD, records))
+        output.show(_table(f"History of {dataset}", _HISTORY, records))
 
 
 @app.command(

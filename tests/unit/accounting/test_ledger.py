@@ -109,7 +109,8 @@ def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Led
         ledger.release(TENTH, SECRET, dataset="survey", entropy=Untouchable())
     error = caught.value
     assert error.dataset == "survey"
-    assert error.asked == Amount(epsilon=TENTH.epsilon)
+    assert error.asked == Amount(epsilon=0.1)
+    assert error.cost == Amount(epsilon=TENTH.epsilon)
     assert isinstance(error.remaining, Amount)
     assert (error.remaining.epsilon or 0) < 1e-13
     assert "'survey'" in str(error)
@@ -117,6 +118,7 @@ def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Led
     assert len(ledger.records("survey")) == 30
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.asked, copy.dataset) == (str(error), error.asked, "survey")
+    assert copy.cost == error.cost
 
 
 def test_the_charge_is_on_disk_when_the_first_bit_is_drawn(ledger: Ledger, path: Path) -> None:
@@ -361,6 +363,18 @@ def tamper(path: Path, *statements: str) -> None:
     connection.close()
 
 
+def append(path: Path, entry: Charge, head: str, cost: str) -> None:
+    """Append an entry with a correct hash, as anyone with write access can."""
+    names = [*Charge.__slots__, "hash"]
+    values = [*(getattr(entry, name) for name in Charge.__slots__), entry.hash_after(head)]
+    places = ", ".join("?" * len(names))
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT OR IGNORE INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
+        insert = f"INSERT INTO ledger_charges ({', '.join(names)}) VALUES ({places})"
+        connection.execute(insert, values)
+    connection.close()
+
+
 SWAP = [
     f"UPDATE ledger_charges SET number = {new} WHERE number = {old}"
     for old, new in ((2, 99), (3, 2), (99, 3))
@@ -371,6 +385,12 @@ SWAP = [
     "statements",
     [
         ["UPDATE ledger_charges SET label = 'x' WHERE number = 2"],
+        ["""UPDATE ledger_charges SET asked = '{"epsilon":0.1}' WHERE number = 2"""],
+        ["UPDATE ledger_charges SET asked = NULL WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked_by = 'somebody else' WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked_by = NULL WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked = NULL, asked_by = NULL WHERE number = 3"],
+        ["UPDATE ledger_charges SET asked = asked_by, asked_by = asked WHERE number = 3"],
         ["UPDATE ledger_charges SET count = 0 WHERE number = 1"],
         ["UPDATE ledger_charges SET hash = '00' WHERE number = 4"],
         ["DELETE FROM ledger_charges WHERE number = 3"],
@@ -408,12 +428,7 @@ def test_whoever_may_append_cannot_take_charges_back(ledger: Ledger, path: Path)
     ledger.spend("survey", epsilon=3.0)
     refund = Cost.of(PrivacyLoss.pure(1.0)).to_json().replace('"epsilon":1.0', '"epsilon":-1.0', 1)
     entry = Charge("survey", 2, "2026-01-01", "", "", digest(refund), 1)
-    row = [getattr(entry, name) for name in Charge.__slots__]
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, refund))
-        values = [*row, entry.hash_after(ledger.head("survey"))]
-        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-    connection.close()
+    append(path, entry, ledger.head("survey"), refund)
     for each in (ledger, Ledger(path)):
         with pytest.raises(LedgerError, match="tampered with: a cost cannot be read"):
             each.spend("survey", epsilon=0.5)
@@ -617,12 +632,7 @@ def test_charges_of_two_units_that_somebody_appended_are_noticed(
     ledger.spend("survey", epsilon=0.1, unit=ROW)
     cost = Cost.of(PrivacyLoss.pure(0.1).about(PERSON)).to_json()
     entry = Charge("survey", 2, "2026-01-01", "", "", digest(cost), 1)
-    row = [getattr(entry, name) for name in Charge.__slots__]
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
-        values = [*row, entry.hash_after(ledger.head("survey"))]
-        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-    connection.close()
+    append(path, entry, ledger.head("survey"), cost)
     with pytest.raises(LedgerError, match="its charges refer to different units"):
         Ledger(path).spend("survey", epsilon=0.1)
 
