@@ -24,7 +24,7 @@ from inbounds.errors import (
 
 _OPTIONS = (
     *("bounds", "confidence", "delta", "dimension", "epsilon", "format", "method", "norm"),
-    *("objective", "people", "releases", "rho", "scaling", "sensitivity", "step", "unit"),
+    *("objective", "people", "releases", "rho", "scaling", "sensitivity", "step", "unit", "user"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},

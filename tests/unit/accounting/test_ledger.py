@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Charge, digest
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.user import system_user
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
@@ -654,3 +656,137 @@ def test_threads_that_decide_at_once_agree_on_one_unit(ledger: Ledger, path: Pat
     assert decided in (ROW, PERSON)
     assert len(ledger.records("survey")) == 4
     assert refused == 4 * [PERSON if decided == ROW else ROW]
+
+
+WIDE = ib.Box(0, 1e4)
+ASKED = ib.BoundedGaussian.calibrated(WIDE, 2.5, epsilon=0.9, delta=1e-7)
+
+
+def test_a_refusal_speaks_of_what_was_asked(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("d", epsilon=1.0, delta=1e-6)
+    ledger.spend("d", epsilon=0.6)
+    with pytest.raises(
+        BudgetExceededError, match=r"too little for epsilon=0\.9, delta=1e-07: the"
+    ) as caught:
+        ledger.release(ASKED, SECRET, dataset="d", entropy=Untouchable())
+    error = caught.value
+    assert ASKED.epsilon > 100
+    assert repr(ASKED.epsilon)[:5] not in str(error)
+    assert error.asked == Amount(epsilon=0.9, delta=1e-7)
+    assert isinstance(error.cost, Amount)
+    assert (error.cost.epsilon or 0) < 1.0
+    assert error.cost.delta == 1e-6
+    with pytest.raises(
+        BudgetExceededError, match=r"too little for 31 releases at epsilon=0\.1: the"
+    ):
+        ledger.release(TENTH, np.zeros(31), dataset="d")
+
+
+def test_who_asked_is_the_account_or_the_one_who_is_named(path: Path) -> None:
+    ledger = Ledger(path, user="Ana")
+    ledger.open("d", epsilon=3.0)
+    ledger.spend("d", epsilon=0.1)
+    ledger.spend("d", loss=PrivacyLoss.pure(0.1), user="Бен")
+    ledger.release(TENTH, SECRET, dataset="d", user="Chloé")
+    pickle.loads(pickle.dumps(ledger)).release(
+        ib.BoundedLaplace(ib.Box(0, 1), 1, 9.0), 0.5, dataset="d"
+    )
+    Ledger(path).spend("d", epsilon=0.25)
+    records = ledger.records("d")
+    assert [row["user"] for row in records] == ["Ana", "Бен", "Chloé", "Ana", system_user()]
+    assert [row["asked"] for row in records] == [
+        *("epsilon=0.1", None, "epsilon=0.1", None, "epsilon=0.25")
+    ]
+
+
+@pytest.mark.parametrize("user", ["", "a\nb", "x" * 201, 7])
+def test_a_name_that_cannot_be_recorded_costs_nothing(
+    ledger: Ledger, path: Path, user: object
+) -> None:
+    uses: list[Callable[[], object]] = [
+        lambda: ledger.spend("survey", epsilon=0.1, user=user),  # type: ignore[arg-type]
+        lambda: ledger.release(
+            TENTH,
+            SECRET,
+            dataset="survey",
+            user=user,
+            entropy=Untouchable(),  # type: ignore[call-overload]
+        ),
+        lambda: Ledger(path, user=user),  # type: ignore[arg-type]
+    ]
+    for use in uses:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^user must "):
+            use()
+    assert ledger.records("survey") == []
+
+
+@pytest.mark.parametrize("asked", ['{"epsilon":-1}', "{", '{"user":"Ana"}'])
+def test_a_request_that_somebody_made_up_is_noticed(ledger: Ledger, path: Path, asked: str) -> None:
+    ledger.spend("survey", epsilon=0.1)
+    cost = Cost.of(PrivacyLoss.pure(0.1)).to_json()
+    entry = Charge("survey", 2, "2026-01-01", "", "", digest(cost), 1, asked, "Eve")
+    append(path, entry, ledger.head("survey"), cost)
+    with pytest.raises(LedgerError, match="what was asked with entry 2 cannot be read"):
+        Ledger(path).records("survey")
+
+
+@given(
+    spent=st.lists(st.sampled_from([0.05, 0.3, 0.7]), max_size=4),
+    noise=st.integers(0, 3),
+    new=st.sampled_from([0.01, 0.2, 0.5, 0.9]),
+)
+@settings(max_examples=15)
+def test_what_would_fit_is_charged_and_costs_what_was_said(
+    spent: list[float], noise: int, new: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ledger = Ledger(tmp_path_factory.mktemp("fit") / "budget.db")
+    ledger.open("d", epsilon=1.0, delta=1e-6)
+    small = ib.BoundedGaussian(WIDE, 2.5, 60.0)
+    for _ in range(noise):
+        ledger.release(small, SECRET, dataset="d")
+    for epsilon in spent:
+        if ledger.would_fit(dataset="d", epsilon=epsilon):
+            ledger.spend("d", epsilon=epsilon)
+    uses: list[tuple[dict[str, Any], Callable[[], object]]] = [
+        ({"epsilon": new}, lambda: ledger.spend("d", epsilon=new)),
+        ({"release": small}, lambda: ledger.release(small, SECRET, dataset="d")),
+        (
+            {"release": TENTH, "releases": 3},
+            lambda: ledger.release(TENTH, np.zeros(3), dataset="d"),
+        ),
+    ]
+    for arguments, use in uses:
+        head, before = ledger.head("d"), ledger.remaining("d")
+        fit = ledger.would_fit(dataset="d", **arguments)
+        assert ledger.head("d") == head
+        if fit:
+            use()
+            assert ledger.remaining("d") == fit.remaining
+            assert ledger.records("d")[-1]["charged"] == pytest.approx(fit.cost.epsilon)
+        else:
+            assert fit.remaining == before
+            with pytest.raises(BudgetExceededError) as caught:
+                use()
+            assert (str(caught.value), caught.value.cost) == (fit.reason, fit.cost)
+
+
+def test_a_dry_run_takes_the_same_arguments_as_the_charge(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("rows", epsilon=1.0, unit=ROW)
+    fit = ledger.would_fit(TENTH, dataset="rows", unit=ADDED)
+    assert fit.cost.epsilon == pytest.approx(0.2)
+    assert ledger.would_fit(PrivacyLoss.pure(0.1).about(ADDED), dataset="rows").cost.epsilon == 0.2
+    refused: list[dict[str, Any]] = [
+        {"unit": PERSON, "epsilon": 0.1},
+        {"rho": 0.1},
+        {"epsilon": 0.1, "delta": 1e-6},
+        {"release": TENTH, "epsilon": 0.1},
+        {"release": 0.1},
+        {"release": TENTH, "releases": 0},
+        {},
+    ]
+    for arguments in refused:
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            ledger.would_fit(dataset="rows", **arguments)
+    assert ledger.records("rows") == []
