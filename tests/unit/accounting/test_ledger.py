@@ -371,7 +371,9 @@ def append(path: Path, entry: Charge, head: str, cost: str) -> None:
     values = [*(getattr(entry, name) for name in Charge.__slots__), entry.hash_after(head)]
     places = ", ".join("?" * len(names))
     with sqlite3.connect(path) as connection:
-        connection.execute("INSERT OR IGNORE INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
+        known = connection.execute("SELECT 1 FROM ledger_costs WHERE digest = ?", (entry.cost,))
+        if not known.fetchall():
+            connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
         insert = f"INSERT INTO ledger_charges ({', '.join(names)}) VALUES ({places})"
         connection.execute(insert, values)
     connection.close()
@@ -675,7 +677,7 @@ def test_a_refusal_speaks_of_what_was_asked(path: Path) -> None:
     assert repr(ASKED.epsilon)[:5] not in str(error)
     assert error.asked == Amount(epsilon=0.9, delta=1e-7)
     assert isinstance(error.cost, Amount)
-    assert (error.cost.epsilon or 0) < 1.0
+    assert 0.4 < (error.cost.epsilon or 0) < 2.0
     assert error.cost.delta == 1e-6
     with pytest.raises(
         BudgetExceededError, match=r"too little for 31 releases at epsilon=0\.1: the"
