@@ -159,13 +159,12 @@ class Book:
         dataset = self.named(dataset)
         account = self.account(dataset)
         budget, spent = self.budget_of(account), self.spent(account)
-        cost = cost.counted_in(budget.unit)
-        budget.check(cost, spent)
-        price = budget.asked(cost, count, spent)
-        after = [*spent, (cost, count)]
-        if budget.admits(after):
-            return Fit(True, price, budget.left(after))
-        error = _exceeded(dataset, budget, spent, (cost, count), asked)
+        new = (cost.counted_in(budget.unit), count)
+        budget.check(new[0], spent)
+        price = budget.asked(*new, spent)
+        if budget.admits([*spent, new]):
+            return Fit(True, price, budget.left([*spent, new]))
+        error = _exceeded(dataset, budget, spent, new, asked)
         return Fit(False, price, budget.left(spent), str(error))
 
     def verify(self, dataset: str, expected_head: str | None) -> str:

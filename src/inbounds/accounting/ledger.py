@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, overload
+from typing import Any, overload
 
 from numpy.typing import NDArray
 
@@ -291,16 +291,6 @@ class Ledger(LedgerReader):
         notes: Any = {"label": text(label=label), "mechanism": "", "asked": asked}
         user = self._user if user is None else check_user(user)
         self._book.charge(dataset, cost, 1, **notes, user=user)
-
-    def close(self) -> None:
-        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
-        self._book.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy the place alone, so that the copy verifies the history again."""

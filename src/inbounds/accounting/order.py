@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.accounting.cost import exact
 from inbounds.loss import PrivacyLoss
 
 _FACTORS = (1.0, 4.0, 16.0)  # of alpha - 1: the first is best for Gaussian noise alone
@@ -50,9 +51,9 @@ class Order:
         """Bound the divergence of a release, from its epsilon and rho, read as decimals."""
         bounds: list[Fraction] = []
         if math.isfinite(epsilon):
-            bounds.append(Fraction(repr(epsilon)))
+            bounds.append(exact(epsilon))
         if math.isfinite(rho):
-            bounds.append((1 + self.rest) * Fraction(repr(rho)))
+            bounds.append((1 + self.rest) * exact(rho))
         return min(bounds, default=math.inf)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
 
 from inbounds import _check
 from inbounds._extra import optional
@@ -196,14 +197,13 @@ class LedgerReader:
         before: Fraction | float = Fraction(0)
         for charge, cost in self._book.charges(dataset):
             counts[cost] += charge.count
-            charge_cost, cumulative = [(cost, charge.count)], budget.spent(counts.items())
-            asked = self._book.asked(charge)
+            cumulative, asked = budget.spent(counts.items()), self._book.asked(charge)
             rows.append(
                 {"when": charge.time, "user": charge.asked_by, "label": charge.label}
                 | {"mechanism": charge.mechanism}
                 | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
                 | {"asked": None if asked is None else str(asked)}
-                | {name: as_float(total(charge_cost, name)) for name in _AMOUNTS}
+                | _amounts(cost, charge.count)
                 | {"charged": as_float(cumulative - before), "cumulative": as_float(cumulative)}
             )
             before = cumulative
@@ -259,9 +259,25 @@ class LedgerReader:
             expected_head = text(expected_head=expected_head)
         return self._book.verify(dataset, expected_head)
 
+    def close(self) -> None:
+        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
+        self._book.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _repr_html_(self) -> str | None:
         table = overview(self._book)
         return None if table is None else table.html()
 
     def __repr__(self) -> str:
         return f"Ledger({self._book.store.shown!r})"
+
+
+@lru_cache(maxsize=256)
+def _amounts(cost: Cost, count: int) -> dict[str, float]:
+    """Return the sums over the releases of one charge; cached, because charges repeat."""
+    return {name: as_float(total([(cost, count)], name)) for name in _AMOUNTS}

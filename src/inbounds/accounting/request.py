@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inbounds import _json
 from inbounds._table import HasHtml, Table
@@ -24,6 +25,7 @@ def written(asked: Amount | None) -> str:
     return json.dumps({} if asked is None else asked.stated(), separators=(",", ":"))
 
 
+@lru_cache(maxsize=256)
 def read(text: str) -> Amount | None:
     """Return what `written` wrote; a ValueError tells that it did not.
 

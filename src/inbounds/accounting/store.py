@@ -94,9 +94,8 @@ class Store:
     ) -> Iterator[Connection]:
         """Open a transaction with exclusive access to a dataset; it is on disk when this ends.
 
-        With `newest`, an old ledger is migrated first, while no table is locked: a transaction that
-        waits for the schema must not hold anything that a migration waits for. If `newest` is None,
-        it is migrated only if that is allowed. `schema.holds_requests` tells which.
+        With `newest`, an old ledger is migrated first (if it is None, where that is allowed), while
+        no table is locked: whoever waits for the schema must not hold what a migration waits for.
         """
         with self._transaction(writes=True, create=create) as connection:
             if self.path is None:
