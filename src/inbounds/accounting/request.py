@@ -68,7 +68,7 @@ def refusal(dataset: str, budget: Amount, left: Amount, asked: str, cost: Amount
     """
     if math.inf in cost.stated().values():
         asked += ": this budget cannot count the cost"
-    elif str(cost) != asked:
+    elif asked not in (str(cost), f"epsilon={cost.epsilon!r}"):
         asked += f": the cost here is {cost}"
     return f"dataset {dataset!r} has {left} left of {budget}, too little for {asked}."
 

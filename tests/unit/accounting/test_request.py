@@ -36,6 +36,7 @@ def test_a_refusal_speaks_of_the_request_and_of_the_budget() -> None:
         "dataset 'd' has epsilon=1.0, delta=1e-06 left of epsilon=1.0, delta=1e-06, too little "
         "for epsilon=0.9, delta=1e-07: the cost here is epsilon=1.25, delta=1e-06."
     )
+    assert refusal("d", budget, budget, "epsilon=2.0", Amount(2.0, 1e-6)).endswith("epsilon=2.0.")
     assert "inf" not in refusal("d", budget, budget, "rho=1.0", Amount(math.inf, 1e-6))
 
 
