@@ -48,7 +48,7 @@ def _against_a_bare_insert(folder: Path) -> Table:
 
     def insert(row: tuple[object, ...]) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute(f"INSERT INTO charges VALUES ({', '.join('?' * len(row))})", row)
         connection.execute("COMMIT")
 
     row = _row(folder / "speed.db")
@@ -153,12 +153,16 @@ def _prolong(path: Path, account: Account, entries: int, each: int) -> None:
     dataset, head = account.opening.dataset, account.head
     (cost,) = account.counts
     rows: list[tuple[Any, ...]] = []
+    columns = [*(field.name for field in fields(Charge)), "hash"]
+    request = ('{"epsilon":0.1}', "analyst")
     for number in range(account.number + 1, account.number + 1 + entries):
-        entry = Charge(dataset, number, "2026-01-01", "mean age", repr(_AGE), cost, each)
+        entry = Charge(dataset, number, "2026-01-01", "mean age", repr(_AGE), cost, each, *request)
         head = entry.hash_after(head)
-        rows.append((*(getattr(entry, field.name) for field in fields(Charge)), head))
+        rows.append((*(getattr(entry, name) for name in columns[:-1]), head))
+    places = ", ".join("?" * len(columns))
+    insert = f"INSERT INTO ledger_charges ({', '.join(columns)}) VALUES ({places})"
     with sqlite3.connect(path) as connection:
-        connection.executemany("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany(insert, rows)
     connection.close()
 
 
@@ -170,5 +174,5 @@ def _cases() -> list[Case]:
     return [
         Case("epsilon", "sum of epsilons", lambda _: {"epsilon": _ENDLESS}, each=1),
         Case("rho", "sum of rhos", lambda _: {"rho": _ENDLESS}, each=1),
-        Case("epsilon, delta", "zCDP of the sum of rhos", concentrated, each=20),
+        Case("epsilon, delta", "sums of divergences", concentrated, each=20),
     ]

@@ -172,16 +172,26 @@ class BudgetExceededError(InBoundsError, RuntimeError):
     ----------
     dataset
         The name of the dataset.
-    asked, remaining
-        What the charge would cost and what is left, each an `Amount` of epsilon and delta, or rho.
+    asked
+        What was asked for one release, in the caller's numbers; if the caller stated none, `cost`.
+    cost, remaining
+        What the charge would cost in terms of the budget, and what is left of it. Like `asked`,
+        each is an `Amount` of epsilon and delta, or rho.
     """
 
     def __init__(
-        self, message: str, *, dataset: str = "", asked: object = None, remaining: object = None
+        self,
+        message: str,
+        *,
+        dataset: str = "",
+        asked: object = None,
+        cost: object = None,
+        remaining: object = None,
     ) -> None:
         super().__init__(message)
         self.dataset = dataset
         self.asked = asked
+        self.cost = cost
         self.remaining = remaining
 
 

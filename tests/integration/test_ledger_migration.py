@@ -1,4 +1,4 @@
-"""Ledgers of schema version 1 go on: read, charged, and migrated where a unit is stated."""
+"""Ledgers of schema versions 1 and 2 go on: read as they are, and migrated by a charge."""
 
 import secrets
 import sqlite3
@@ -13,6 +13,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.user import system_user
 from inbounds.errors import LedgerError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
@@ -59,27 +60,72 @@ def version(place: str) -> int:
     return int(newest)
 
 
-def test_an_old_ledger_is_read_and_charged_as_it_is(place: str) -> None:
+def test_an_old_ledger_is_read_as_it_is(place: str) -> None:
     ledger = Ledger(place)
     assert ledger.verify("survey") == version_1.HEAD
     assert ledger.budget("survey").unit is None
     assert [record["unit"] for record in ledger.records("survey")] == [None, None]
+    assert [record["user"] for record in ledger.records("survey")] == [None, None]
+    assert [record["asked"] for record in ledger.records("survey")] == [None, None]
+    assert ledger.would_fit(dataset="survey", rho=0.3)
+    ledger.open("second", epsilon=1.0)
+    assert version(place) == 1
+    assert Ledger(place).verify("survey") == version_1.HEAD
+
+
+def test_a_charge_migrates_and_says_who_asked_for_what(place: str) -> None:
+    before = run(place, "SELECT * FROM ledger_charges ORDER BY number")
+    other = Ledger(place)  # which goes on with its connection, and what it prepared
+    assert other.verify("survey") == version_1.HEAD
+    ledger = Ledger(place)
     ledger.spend("survey", rho=0.1)
     ledger.open("second", epsilon=1.0)
-    ledger.release(workers.TENTH, 41.0, dataset="second")
+    ledger.release(workers.TENTH, 41.0, dataset="second", user="Ana")
+    assert version(place) == 3
     assert ledger.remaining("survey") == Amount(rho=0.2)
-    assert version(place) == 1
+    kept = run(place, "SELECT * FROM ledger_charges WHERE dataset = 'survey' ORDER BY number")
+    assert [row[:8] for row in kept[:2]] == before
+    assert [row[8:] for row in kept[:2]] == [(None, None), (None, None)]
+    assert [record["user"] for record in other.records("survey")] == [None, None, system_user()]
+    assert [record["asked"] for record in other.records("survey")] == [None, None, "rho=0.1"]
+    (record,) = other.records("second")
+    assert (record["user"], record["asked"]) == ("Ana", "epsilon=0.1")
     assert Ledger(place).verify("survey", expected_head=version_1.HEAD) == ledger.head("survey")
+
+
+def test_a_ledger_of_version_2_is_migrated_by_its_next_charge(place: str) -> None:
+    unit = "ALTER TABLE ledger_datasets ADD COLUMN unit TEXT"
+    run(place, unit, "INSERT INTO ledger_schema_version VALUES (2)")
+    ledger = Ledger(place)
+    assert ledger.verify("survey") == version_1.HEAD
+    ledger.open("people", epsilon=3.0)
+    assert version(place) == 2
+    ledger.spend("people", epsilon=0.5, unit=PERSON)
+    assert version(place) == 3
+    assert ledger.verify("survey") == version_1.HEAD
+    assert Ledger(place).records("people")[0]["asked"] == "epsilon=0.5"
+
+
+def test_a_dataset_that_was_charged_before_keeps_its_one_order(place: str) -> None:
+    """Several orders divide delta, and what was released before may have used all of it."""
+    ledger = Ledger(place)
+    ledger.spend("survey", rho=0.1)
+    assert ledger.budget("survey").one_order
+    ledger.open("new", epsilon=1.0, delta=1e-6)
+    ledger.spend("new", rho=0.001)
+    assert not ledger.budget("new").one_order
+    assert Ledger(place).budget("survey").one_order
 
 
 def test_an_opening_with_a_unit_migrates_and_leaves_old_entries_as_they_are(place: str) -> None:
     before = run(place, "SELECT * FROM ledger_charges ORDER BY number")
     other = Ledger(place)  # which goes on with its connection, and what it prepared
     for _ in range(3):
-        other.spend("survey", rho=0.01)
+        other.remaining("survey")
     Ledger(place).open("people", epsilon=3.0, unit=PERSON)
-    assert version(place) == 2
-    assert run(place, "SELECT * FROM ledger_charges WHERE number <= 2 ORDER BY number") == before
+    assert version(place) == 3
+    kept = run(place, "SELECT * FROM ledger_charges ORDER BY number")
+    assert kept == [(*row, None, None) for row in before]
     assert other.budget("people").unit == PERSON
     assert other.budget("survey").unit is None
     other.spend("survey", rho=0.01)
@@ -92,10 +138,10 @@ def test_an_opening_with_a_unit_migrates_and_leaves_old_entries_as_they_are(plac
 def test_a_charge_with_a_unit_migrates_so_that_older_versions_refuse(place: str) -> None:
     ledger = Ledger(place)
     ledger.spend("survey", rho=0.01, unit=ADDED)
-    assert version(place) == 2
+    assert version(place) == 3
     assert Ledger(place).budget("survey").unit == ADDED
     ledger.spend("survey", rho=0.01, unit=ADDED)
-    assert version(place) == 2
+    assert version(place) == 3
     assert ledger.remaining("survey") == Amount(rho=0.28)
 
 
@@ -113,8 +159,9 @@ def test_a_charge_that_is_refused_migrates_nothing(place: str) -> None:
         "UPDATE ledger_datasets SET unit = '{}' WHERE dataset = 'survey'",
         "DELETE FROM ledger_datasets",
         "UPDATE ledger_charges SET label = 'x'",
-        "DELETE FROM ledger_schema_version WHERE version = 2",
-        "UPDATE ledger_schema_version SET version = 1 WHERE version = 2",
+        "UPDATE ledger_charges SET asked_by = 'x'",
+        "DELETE FROM ledger_schema_version WHERE version = 3",
+        "UPDATE ledger_schema_version SET version = 2 WHERE version = 3",
     ],
 )
 def test_migrated_tables_refuse_to_change(place: str, statement: str) -> None:
@@ -157,7 +204,7 @@ def test_many_that_migrate_at_once_migrate_once(place: str) -> None:
 
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(work, range(12)))
-    assert run(place, "SELECT version FROM ledger_schema_version ORDER BY version") == [(1,), (2,)]
+    assert run(place, "SELECT version FROM ledger_schema_version ORDER BY version") == [(1,), (3,)]
     ledger = Ledger(place)
     assert len(ledger.datasets()) == 5
     assert len(ledger.records("survey")) == 10
@@ -177,9 +224,31 @@ def test_whoever_may_not_migrate_is_told_who_may(server: postgresql.Server) -> N
         f"GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA {name} TO {name}",
     )
     theirs = Ledger(url.replace("tester@", f"{name}@"))
-    theirs.spend("survey", rho=0.1)
-    with pytest.raises(LedgerError, match=r"(?s)cannot be migrated.*Hint: the owner"):
-        theirs.spend("survey", rho=0.1, unit=ROW)
+    theirs.spend("survey", rho=0.1)  # goes on without saying who asked
+    assert version(url) == 1
+    assert theirs.records("survey")[-1]["user"] is None
+    for more in ({"unit": ROW}, {"user": "Ana"}):
+        with pytest.raises(LedgerError, match=r"(?s)cannot be migrated.*Hint: the owner"):
+            theirs.spend("survey", rho=0.1, **more)  # type: ignore[arg-type]
     Ledger(url).open("people", epsilon=3.0, unit=PERSON)
-    theirs.spend("survey", rho=0.1, unit=ROW)
+    theirs.spend("survey", rho=0.05, unit=ROW)
+    theirs.spend("survey", rho=0.05, user="Ana")
     assert theirs.remaining("survey") == Amount(rho=0.1)
+    users = [record["user"] for record in theirs.records("survey")]
+    assert users == [None, None, None, system_user(), "Ana"]
+    theirs.verify("survey", expected_head=version_1.HEAD)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["asked = '{}'", "asked_by = 'Eve'", "asked_by = NULL", "asked = NULL, asked_by = NULL"],
+)
+def test_a_request_that_was_changed_is_noticed(place: str, change: str) -> None:
+    Ledger(place).spend("survey", rho=0.1, user="Ana")
+    statement = f"UPDATE ledger_charges SET {change} WHERE number = 3"
+    if "://" in place:
+        run(place, "SET session_replication_role = replica", statement)
+    else:
+        run(place, "DROP TRIGGER ledger_charges_update", statement)
+    with pytest.raises(LedgerError, match="tampered with: entry 3 was changed"):
+        Ledger(place).remaining("survey")

@@ -9,12 +9,15 @@ from datetime import UTC, datetime
 
 from inbounds import _json
 from inbounds._extra import optional
-from inbounds.accounting import name, schema
+from inbounds.accounting import name, request, schema
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Account, Charge, Opening, digest, tampered, text
 from inbounds.accounting.cost import Cost
+from inbounds.accounting.request import Fit
 from inbounds.accounting.store import Store
+from inbounds.accounting.user import system_user
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
+from inbounds.guarantee import Amount
 from inbounds.unit import Unit
 
 with optional():
@@ -81,7 +84,8 @@ class Book:
         units = {self._costs[key].loss.unit for key in account.counts} | {budget.unit}
         if len(units - {None}) > 1:
             raise tampered(account.opening.dataset, "its charges refer to different units")
-        return replace(budget, unit=next(iter(units - {None}), None))
+        unit = next(iter(units - {None}), None)
+        return replace(budget, unit=unit, one_order=account.is_old)
 
     def spent(self, account: Account) -> Costs:
         """Return how often each cost was charged."""
@@ -96,31 +100,72 @@ class Book:
             self._opened(connection, dataset).followed_by(entries)
         return [(charge, self._costs[charge.cost]) for charge, _ in entries]
 
-    def charge(self, dataset: str, cost: Cost, count: int, *, label: str, mechanism: str) -> None:
+    def charge(
+        self,
+        dataset: str,
+        cost: Cost,
+        count: int,
+        *,
+        label: str,
+        mechanism: str,
+        asked: Amount | None = None,
+        user: str | None = None,
+    ) -> None:
         """Append a charge if the budget has room for it; it is on disk when this returns.
 
-        A cost in another unit than the dataset's is converted or refused.
+        A cost in another unit than the dataset's is converted or refused. What was asked, and by
+        whom, is recorded. Without a `user` it is the operating system's, and a ledger that is too
+        old to record this goes on without, if it may not be migrated.
         """
         dataset = self.named(dataset)
         stated = cost.loss.unit
-        with self.store.writing(dataset, newest=stated is not None) as connection:
+        newest = True if stated is not None or user is not None else None
+        with self.store.writing(dataset, newest=newest) as connection:
             account = self._account(connection, dataset)
+            notes = (
+                (request.written(asked), user or system_user())
+                if schema.holds_requests(connection)
+                else (None, None)
+            )
             budget = self.budget_of(account)
+            if not account.number:
+                budget = replace(budget, one_order=None in notes)
             cost = cost.counted_in(budget.unit)
             if cost.loss.unit != stated:
                 mechanism = f"{mechanism} converted from {str(stated)!r}".lstrip()
-            key, written = _written(cost)
+            key, text = _written(cost)
             spent = self.spent(account)
             budget.check(cost, spent)
             admitted = budget.admits([*spent, (cost, count)])
             if admitted:
                 if key not in account.counts:
-                    schema.add_cost(connection, key, written)
+                    schema.add_cost(connection, key, text)
                 where = (dataset, account.number + 1, _now())
-                entry = Charge(*where, label, mechanism, key, count)
+                entry = Charge(*where, label, mechanism, key, count, *notes)
                 schema.add_charge(connection, entry, account.head)
         if not admitted:
-            raise _exceeded(dataset, budget, spent, cost, count)
+            raise _exceeded(dataset, budget, spent, (cost, count), asked)
+
+    def asked(self, charge: Charge) -> Amount | None:
+        """Return what was asked with a charge, or None if it was not stated."""
+        try:
+            return None if charge.asked is None else request.read(charge.asked)
+        except (ValueError, RecursionError):
+            how = f"what was asked with entry {charge.number} cannot be read"
+            raise tampered(charge.dataset, how) from None
+
+    def fit(self, dataset: str, cost: Cost, count: int, asked: Amount | None) -> Fit:
+        """Return whether `charge` would append a charge now, without writing anything."""
+        dataset = self.named(dataset)
+        account = self.account(dataset)
+        budget, spent = self.budget_of(account), self.spent(account)
+        new = (cost.counted_in(budget.unit), count)
+        budget.check(new[0], spent)
+        price = budget.asked(*new, spent)
+        if budget.admits([*spent, new]):
+            return Fit(True, price, budget.left([*spent, new]))
+        error = _exceeded(dataset, budget, spent, new, asked)
+        return Fit(False, price, budget.left(spent), str(error))
 
     def verify(self, dataset: str, expected_head: str | None) -> str:
         """Check the whole history again, and that it contains an earlier head."""
@@ -183,13 +228,15 @@ def opened_with(opening: Opening) -> Budget:
 
 
 def _exceeded(
-    dataset: str, budget: Budget, spent: Costs, cost: Cost, count: int
+    dataset: str, budget: Budget, spent: Costs, new: tuple[Cost, int], asked: Amount | None
 ) -> BudgetExceededError:
-    asked, remaining = budget.asked(cost, count), budget.left(spent)
+    price, remaining = budget.asked(*new, spent), budget.left(spent)
+    words = request.in_words(asked, new[1])
     return BudgetExceededError(
-        f"dataset {dataset!r} has {remaining} left of {budget}, too little for {asked}.",
+        request.refusal(dataset, budget, remaining, words, price),
         dataset=dataset,
-        asked=asked,
+        asked=asked or price,
+        cost=price,
         remaining=remaining,
     )
 

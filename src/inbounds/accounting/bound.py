@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
-from inbounds.accounting import lattice, pld
-from inbounds.calibration.approximate import gaussian_delta, rho_delta
+from inbounds.accounting import lattice, order, pld, split
+from inbounds.calibration.approximate import rho_delta
 from inbounds.errors import CertificateError
 from inbounds.loss import PrivacyLoss
 from inbounds.numerics.search import smallest_admissible
@@ -28,35 +28,52 @@ _CLOSE = 1e-12  # relative: where the search for an epsilon stops
 _LARGEST = 2e9  # the search for an epsilon gives up here
 
 
-def best_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Bound, Curve]:
+def best_curves(losses: Losses, pure: float, rho: float) -> dict[Bound, Curve]:
     """Return the bounds that may be the best, given the totals of `losses`.
 
     Examples
     --------
-    >>> sorted(best_curves(((PrivacyLoss.concentrated(0.1), 2),), math.inf, 0.2, math.inf))
+    >>> sorted(best_curves(((PrivacyLoss.concentrated(0.1), 2),), math.inf, 0.2))
     ['basic', 'zCDP']
     """
     curves: dict[Bound, Curve] = {"basic": lambda epsilon: 0.0 if epsilon >= pure else 1.0}
-    if 0 < rho < math.inf:
-        curves["zCDP"] = lambda epsilon: rho_delta(rho, epsilon)
-    if 0 < mu < math.inf:
-        curves["GDP"] = lambda epsilon: gaussian_delta(mu, epsilon)
+    curves |= _concentrated(losses, rho) if rho else {}
+    if pure and (gaussian := split.gaussian_curve(losses)) is not None:
+        curves["GDP"] = gaussian
     if losses and all(loss.profile for loss, _ in losses):
         curves |= _total_variation(losses, pure)
         curves["PLD"] = lambda epsilon: pld.delta(losses, epsilon)
         return curves
-    return curves | _optimal_pure(losses, pure)
+    return curves | _optimal_pure(losses, pure) | _rest_added(losses)
 
 
-def all_curves(losses: Losses, pure: float, rho: float, mu: float) -> dict[Bound, Curve]:
+def all_curves(losses: Losses, pure: float, rho: float) -> dict[Bound, Curve]:
     """Return every bound, including "optimal pure" where "PLD" is never worse.
 
     Examples
     --------
-    >>> sorted(all_curves(((PrivacyLoss.pure(0.1), 2),), 0.2, 0.01, math.inf))
-    ['PLD', 'basic', 'optimal pure', 'total variation', 'zCDP']
+    >>> sorted(all_curves(((PrivacyLoss.pure(0.1), 2),), 0.2, 0.01))
+    ['GDP', 'PLD', 'basic', 'optimal pure', 'total variation', 'zCDP']
     """
-    return best_curves(losses, pure, rho, mu) | _optimal_pure(losses, pure)
+    return best_curves(losses, pure, rho) | _optimal_pure(losses, pure)
+
+
+def _concentrated(losses: Losses, rho: float) -> dict[Bound, Curve]:
+    """Return the bound by rho, where at each order a release counts by epsilon if that is less."""
+    if all(loss.epsilon == math.inf for loss, _ in losses):
+        return {"zCDP": lambda epsilon: rho_delta(rho, epsilon)} if rho < math.inf else {}
+    curve = order.delta_curve(losses)
+    if curve is None or not any(0 < loss.rho < math.inf for loss, _ in losses):
+        return {}
+    return {"zCDP": lambda epsilon: min(curve(epsilon), rho_delta(rho, epsilon))}
+
+
+def _rest_added(losses: Losses) -> dict[Bound, Curve]:
+    """Return the bound by profiles, where the releases without one are added by their epsilon."""
+    known, added = split.without(losses, lambda loss: not loss.profile)
+    if not known or added == math.inf:
+        return {}
+    return {"PLD": split.shifted(lambda epsilon: pld.delta(known, epsilon), added)}
 
 
 def _optimal_pure(losses: Losses, pure: float) -> dict[Bound, Curve]:

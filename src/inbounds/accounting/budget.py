@@ -2,8 +2,9 @@
 
 Releases, and even their costs, are chosen one after the other, after seeing earlier outputs. A
 budget with a delta is therefore a filter that is valid under these choices. It admits releases
-while their epsilons add up to at most epsilon, or their rhos to a rho that gives (epsilon, delta);
-and it admits a first release whose own profile gives (epsilon, delta).
+while their epsilons add up to at most epsilon, or their Rényi divergences of one of a few fixed
+orders to a sum that gives (epsilon, delta). If the first release fits by its own profile only, the
+epsilons of the others are added to what that gives. No release costs more than its pure epsilon.
 
 Proof: docs/proofs/composition.md.
 """
@@ -12,23 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
 from inbounds import _check
 from inbounds._table import Table
-from inbounds.accounting.composition import compose
 from inbounds.accounting.cost import Cost, Spent, as_float, exact, total
+from inbounds.accounting.order import Order, orders
 from inbounds.accounting.priced import Priced
-from inbounds.calibration.approximate import rho_delta
 from inbounds.errors import ArgumentError, Hint
 from inbounds.guarantee import Amount, Guarantee
 from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit, check_unit
-
-_UP = 1 + 2.0**-50  # covers the rounding of an exact sum to a double
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,6 +34,7 @@ class Budget(Guarantee):
     """The most that all releases on a dataset may cost together.
 
     `unit` is the change of the data that the budget protects against; None if it is not stated.
+    `one_order` is for datasets that were first charged when the filter knew one order only.
 
     Examples
     --------
@@ -49,6 +48,7 @@ class Budget(Guarantee):
     _range: ClassVar[tuple[float, float]] = (0.0, math.inf)  # no calibration limits it
 
     unit: Unit | None = None
+    one_order: bool = field(default=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         Guarantee.__post_init__(self)
@@ -114,28 +114,15 @@ class Budget(Guarantee):
     def admits(self, spent: Spent) -> bool:
         """Tell whether all charges together stay within the budget."""
         spent = list(spent)
-        if self.rho is not None:
-            return total(spent, "rho") <= exact(self.rho)
-        epsilon, delta = self.pair
-        fits = total(spent, "epsilon") <= exact(epsilon)
-        if self.is_pure or not spent or self._adds_pairs(spent):
-            return fits and total(spent, "delta") <= exact(delta)
-        if any(cost.delta for cost, _ in spent):
+        if self.rho is None and total(spent, "delta") > exact(self.pair[1]):
             return False
-        return fits or self._admits_together(spent)
-
-    def _admits_together(self, spent: list[tuple[Cost, int]]) -> bool:
-        """Tell whether a single release, or the sum of all rhos, gives (epsilon, delta)."""
-        epsilon, delta = self.pair
-        if any(single <= exact(epsilon) for single in self._single_release_epsilons(spent)):
-            return True
-        rho = as_float(total(spent, "rho")) * _UP
-        return math.isfinite(rho) and rho_delta(rho, epsilon) <= delta
+        limit = self.pair[0] if self.rho is None else self.rho
+        return self.spent(spent) <= exact(limit)
 
     def left(self, spent: Spent) -> Amount:
         """Return what has not been spent, rounded down.
 
-        If the budget has a delta, it is the budget's epsilon less that of all releases together.
+        If the budget has a delta, every release whose pure epsilon is at most this still fits.
         """
         if self.rho is not None:
             return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
@@ -145,20 +132,24 @@ class Budget(Guarantee):
     def spent(self, spent: Spent) -> Fraction | float:
         """Return the rho of all charges together, or their epsilon at the budget's delta."""
         spent = list(spent)
-        if self.delta is None or self._adds_pairs(spent):
-            return total(spent, "epsilon" if self.rho is None else "rho")
-        together = compose(
-            [(replace(cost.loss, mu=math.inf, profile=()), count) for cost, count in spent]
-        ).epsilon(self.delta)
-        epsilons = [total(spent, "epsilon"), *self._single_release_epsilons(spent)]
-        return min([*epsilons, exact(together) if math.isfinite(together) else together])
+        added = total(spent, "epsilon" if self.rho is None else "rho")
+        if self.delta is None or not spent or self._adds_pairs(spent):
+            return added
+        if any(cost.delta for cost, _ in spent):
+            return math.inf
+        return min([added, *self._together(spent)])
 
-    def asked(self, cost: Cost, count: int) -> Amount:
-        """Return what a charge costs in terms of this budget."""
+    def asked(self, cost: Cost, count: int, spent: Spent = ()) -> Amount:
+        """Return what a charge costs in terms of this budget, after what was spent before."""
+        before = list(spent)
         if self.rho is not None:
             return Amount(rho=as_float(total([(cost, count)], "rho")))
-        epsilon, delta = (as_float(total([(cost, count)], name)) for name in ("epsilon", "delta"))
-        return Amount(epsilon=epsilon, delta=None if self.delta is None else delta)
+        if self.delta is None or self._adds_pairs([*before, (cost, count)]):
+            pair = (as_float(total([(cost, count)], name)) for name in ("epsilon", "delta"))
+            return Amount(next(pair), None if self.delta is None else next(pair))
+        after = self.spent([*before, (cost, count)])
+        more = after if after == math.inf else after - self.spent(before)
+        return Amount(epsilon=as_float(more), delta=self.delta)
 
     def _adds_pairs(self, spent: list[tuple[Cost, int]]) -> bool:
         """Tell whether epsilons and deltas are added, which the first charge decides.
@@ -167,13 +158,32 @@ class Budget(Guarantee):
         """
         return bool(spent) and spent[0][0].delta > 0
 
-    def _single_release_epsilons(self, spent: list[tuple[Cost, int]]) -> Iterator[Fraction]:
-        """Yield each known epsilon of the release at the budget's delta, if there is only one."""
-        if self.delta is not None and sum(count for _, count in spent) == 1:
-            most = exact(self.delta)
-            for epsilon, delta in spent[0][0].loss.profile:
-                if exact(delta) <= most:
-                    yield exact(epsilon)
+    def _together(self, spent: list[tuple[Cost, int]]) -> Iterator[Fraction | float]:
+        """Yield epsilons that hold at the budget's delta; the first release decides by which rule.
+
+        It is the budget's epsilon less the room that is left at an order. If the first release
+        exceeds the room at every order, it is the epsilon of that release by its own profile, and
+        those of all others.
+        """
+        limit, (first, count) = exact(self.pair[0]), spent[0]
+        known = orders(*self.pair, several=not self.one_order)
+        fitting = [order for order in known if _divergence(order, [(first, 1)]) <= order.room]
+        for order in fitting:
+            yield limit - order.room + _divergence(order, spent)
+        others = [(first, count - 1)] * (count > 1) + spent[1:]
+        if fitting or (others and self.one_order):
+            return
+        for epsilon, delta in first.loss.profile:
+            if exact(delta) <= exact(self.pair[1]):
+                yield exact(epsilon) + total(others, "epsilon")
+
+
+def _divergence(order: Order, spent: list[tuple[Cost, int]]) -> Fraction | float:
+    """Return the exact sum of the divergences of all releases; infinite if any of them is."""
+    return sum(
+        (count * order.divergence(cost.epsilon, cost.loss.rho) for cost, count in spent),
+        Fraction(0),
+    )
 
 
 @lru_cache(maxsize=256)

@@ -32,7 +32,11 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One entry of a dataset's history; `cost` is the digest of the cost of one release."""
+    """One entry of a dataset's history; `cost` is the digest of the cost of one release.
+
+    `asked` is the guarantee that was asked for, as JSON, and `asked_by` is who asked. Both are None
+    in entries of ledgers that have no columns for them.
+    """
 
     dataset: str
     number: int
@@ -41,21 +45,31 @@ class Charge:
     mechanism: str
     cost: str
     count: int
+    asked: str | None = None
+    asked_by: str | None = None
 
     def hash_after(self, previous: str) -> str:
         """Return the hash of this entry, given that of the entry before it."""
         entry = (self.number, self.time, self.label, self.mechanism, self.cost, self.count)
-        return digest("charge", previous, self.dataset, *entry)
+        if self.asked is None and self.asked_by is None:  # as it was hashed before these existed
+            return digest("charge", previous, self.dataset, *entry)
+        request = (self.asked, self.asked_by)
+        return digest("charge with request", previous, self.dataset, *entry, *request)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The state of a verified history: its newest entry, and how often each cost was charged."""
+    """The state of a verified history: its newest entry, and how often each cost was charged.
+
+    `is_old` tells whether the first charge lacks a request, as it did before requests existed.
+    """
 
     opening: Opening
     number: int = 0
     head: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
+    is_old: bool = False
+    newest: Charge | None = None
 
     @classmethod
     def opened(cls, opening: Opening, stored: str) -> Account:
@@ -80,6 +94,7 @@ class Account:
         inbounds.errors.LedgerError: dataset 'd' was tampered with: entry 1 was changed.
         """
         number, head, counts = self.number, self.head, dict(self.counts)
+        is_old, newest = self.is_old, self.newest
         for charge, stored in entries:
             if charge.number != number + 1:
                 raise tampered(charge.dataset, f"entry {number + 1} is missing")
@@ -89,7 +104,8 @@ class Account:
                 raise tampered(charge.dataset, f"entry {charge.number} charges nothing")
             number, head = charge.number, stored
             counts[charge.cost] = counts.get(charge.cost, 0) + charge.count
-        return replace(self, number=number, head=head, counts=counts)
+            is_old, newest = is_old or (number == 1 and charge.asked_by is None), charge
+        return replace(self, number=number, head=head, counts=counts, is_old=is_old, newest=newest)
 
 
 def digest(*parts: object) -> str:

@@ -50,10 +50,11 @@ class Composition(Printed):
     * basic: ε = Σεᵢ and δ = 0;
     * optimal pure: the best δ(ε) that the εᵢ alone allow (Kairouz, Oh and Viswanath);
     * total variation: the best δ(ε) that the εᵢ and the total variations δᵢ(0) allow;
-    * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(αρ - ε)) with ρ = Σρᵢ, for every α > 1;
+    * zCDP: δ(ε) ≤ (1/α)(1 - 1/α)^(α-1) · exp((α-1)(Σ min(εᵢ, αρᵢ) - ε)), for every α > 1;
     * GDP: δ(ε) = Φ(-ε/μ + μ/2) - e^ε Φ(-ε/μ - μ/2) with μ² = Σμᵢ²;
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
 
+    GDP and PLD may add some releases by their εᵢ instead, so none costs more than its pure ε.
     `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md, docs/proofs/pure.md.
 
     References
@@ -211,8 +212,7 @@ class Composition(Printed):
         return epsilons
 
     def _curves(self, *, every: bool = False) -> dict[Bound, Curve]:
-        totals = (self.pure, self.rho, self.gdp)
-        return (all_curves if every else best_curves)(self.losses, *totals)
+        return (all_curves if every else best_curves)(self.losses, self.pure, self.rho)
 
     def _total(self, cost: Callable[[PrivacyLoss], float]) -> float:
         try:

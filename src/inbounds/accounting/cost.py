@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self
 
 from inbounds import _check, _json
@@ -123,6 +124,7 @@ class Cost:
 Spent = Iterable[tuple[Cost, int]]
 
 
+@lru_cache(maxsize=1 << 14)
 def exact(number: float) -> Fraction:
     """Return the shortest decimal that rounds to a double, as a fraction.
 

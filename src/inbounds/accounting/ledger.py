@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, overload
+from typing import Any, overload
 
-import numpy as np
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._column import open_column
 from inbounds._entry import warn_if_weak
 from inbounds._types import Nested, Number, SeriesLike, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Cost
+from inbounds.accounting.offer import asked_of, checked_release, stated_amount
 from inbounds.accounting.priced import PricedMechanism
 from inbounds.accounting.reader import LedgerReader
-from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError
+from inbounds.accounting.user import check_user
+from inbounds.errors import LedgerError
 from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit
 
@@ -36,6 +36,10 @@ class Ledger(LedgerReader):
     create
         Whether `open` may create the ledger. Pass False for a ledger that is already in use, so
         that its loss is reported at once.
+    user
+        Who asks for releases, as recorded with each charge. By default, it is the name of the
+        operating system's account. It is a note that nothing proves, and anyone who can read the
+        ledger can read it.
 
     Raises
     ------
@@ -59,9 +63,10 @@ class Ledger(LedgerReader):
     Notes
     -----
     Releases may be chosen after seeing earlier outputs. A budget of ε or ρ admits a charge if
-    the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or δ(ε) ≤ δ
-    for Σρᵢ-zCDP, or it is the first charge and its own δ(ε) ≤ δ; but if the first charge stated a
-    delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. The proof is in docs/proofs/composition.md.
+    the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or if
+    Σ min(εᵢ, αρᵢ) is at most what gives (ε, δ) for one of a few orders α, or it is the first charge
+    and its own δ(ε) ≤ δ; but if the first charge stated a delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. So
+    no release costs more than its pure ε. The proof is in docs/proofs/composition.md.
 
     References
     ----------
@@ -80,7 +85,10 @@ class Ledger(LedgerReader):
     Amount(epsilon=2.0)
     """
 
-    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+    def __init__(
+        self, place: str | os.PathLike[str], *, create: bool = True, user: str | None = None
+    ) -> None:
+        self._user = None if user is None else check_user(user)
         self._book = Book(place)
         self._create = create
         if not (create or self._book.store.exists()):
@@ -142,6 +150,7 @@ class Ledger(LedgerReader):
         label: str = ...,
         parallel: bool = ...,
         unit: Unit | None = ...,
+        user: str | None = ...,
         **options: Any,
     ) -> float: ...
     @overload
@@ -154,6 +163,7 @@ class Ledger(LedgerReader):
         label: str = ...,
         parallel: bool = ...,
         unit: Unit | None = ...,
+        user: str | None = ...,
         **options: Any,
     ) -> NDArray[Any]: ...
     @overload
@@ -166,6 +176,7 @@ class Ledger(LedgerReader):
         label: str = ...,
         parallel: bool = ...,
         unit: Unit | None = ...,
+        user: str | None = ...,
         **options: Any,
     ) -> SeriesT: ...
     @overload
@@ -178,6 +189,7 @@ class Ledger(LedgerReader):
         label: str = ...,
         parallel: bool = ...,
         unit: Unit | None = ...,
+        user: str | None = ...,
         **options: Any,
     ) -> Any: ...
     def release(
@@ -189,6 +201,7 @@ class Ledger(LedgerReader):
         label: str = "",
         parallel: bool = False,
         unit: Unit | None = None,
+        user: str | None = None,
         **options: Any,
     ) -> Any:
         """Charge the dataset, then draw and return private outputs, as ``mechanism.release`` does.
@@ -210,6 +223,8 @@ class Ledger(LedgerReader):
         unit
             The change of the data that the sensitivity was stated for. By default it is the
             dataset's unit; any other unit is converted to that, or refused.
+        user
+            Who asks for it. By default it is the user of this `Ledger`.
         **options
             Further keywords of ``mechanism.release``.
 
@@ -227,28 +242,15 @@ class Ledger(LedgerReader):
         ArgumentError, ArgumentTypeError
             If an argument is not valid, or `unit` cannot be converted. Nothing is charged.
         """
-        label = text(label=label)
-        if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
-            raise ArgumentTypeError.must_be(
-                "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
-            )
-        column = open_column(value, "value") if mechanism.domain.is_interval else None
-        numbers = _check.private_array(value=column[0] if column else value)
-        mechanism.domain.check_shape(numbers, "value")
-        if numbers.size == 0:
-            raise ArgumentError.must("value", "hold at least one number")
-        no_rows = np.empty((0, mechanism.domain.dimension))
-        mechanism.release(no_rows, **options)  # draws no bit, but checks the options
-        if column:
-            column[1](np.zeros(numbers.shape))  # rebuilding must not fail after the charge
-        count = numbers.size // mechanism.domain.dimension
-        entry = repr(mechanism)
+        label, user = text(label=label), self._user if user is None else check_user(user)
+        offer = checked_release(mechanism, value, options)
+        entry, count = repr(mechanism), offer.count
         if parallel and count > 1:
             entry, count = f"{entry} in parallel on {count} parts", 1
         cost = self._book.budget(dataset).cost_of(mechanism, unit)
-        self._book.charge(dataset, cost, count, label=label, mechanism=entry)
-        outputs = mechanism.release(numbers, **options)
-        return column[1](outputs) if column else outputs
+        notes: Any = {"label": label, "mechanism": entry, "asked": asked_of(mechanism)}
+        self._book.charge(dataset, cost, count, **notes, user=user)
+        return offer.rebuilt(mechanism.release(offer.numbers, **options))
 
     def spend(
         self,
@@ -260,6 +262,7 @@ class Ledger(LedgerReader):
         loss: PrivacyLoss | None = None,
         label: str = "",
         unit: Unit | None = None,
+        user: str | None = None,
     ) -> None:
         """Charge for something released elsewhere.
 
@@ -271,7 +274,7 @@ class Ledger(LedgerReader):
             What it cost: pure epsilon, epsilon and delta, or rho.
         loss
             What it cost, in place of these numbers.
-        unit
+        unit, user
             As in `release`. A loss may state its own unit instead.
 
         Raises
@@ -284,18 +287,12 @@ class Ledger(LedgerReader):
             If the cost is not valid, unsuitable for the budget, or cannot be converted.
         """
         cost = Cost.stated(epsilon, delta, rho, loss, unit)
-        self._book.charge(dataset, cost, 1, label=text(label=label), mechanism="")
-
-    def close(self) -> None:
-        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
-        self._book.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        asked = None if loss is not None else stated_amount(epsilon, delta, rho)
+        notes: Any = {"label": text(label=label), "mechanism": "", "asked": asked}
+        user = self._user if user is None else check_user(user)
+        self._book.charge(dataset, cost, 1, **notes, user=user)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy the place alone, so that the copy verifies the history again."""
-        return partial(type(self), create=self._create), (self._book.store.place,)
+        copy = partial(type(self), create=self._create, user=self._user)
+        return copy, (self._book.store.place,)

@@ -2,6 +2,8 @@
 
 from inbounds._table import Table
 from inbounds.accounting.book import Book
+from inbounds.accounting.chain import Account
+from inbounds.accounting.request import in_words
 
 _MOST = 50  # datasets shown
 
@@ -20,7 +22,7 @@ def overview(book: Book) -> Table | None:
     True
     >>> book.open("survey", Budget(epsilon=3.0), create=True)
     >>> overview(book).rows
-    (('survey', 'not stated', 'epsilon=3.0', 'epsilon=3.0', '0'),)
+    (('survey', 'not stated', 'epsilon=3.0', 'epsilon=3.0', '0', ''),)
     """
     try:
         names = book.datasets()
@@ -30,7 +32,7 @@ def overview(book: Book) -> Table | None:
     omitted = len(names) - len(rows)
     return Table(
         f"Ledger {book.store.shown}",
-        ("dataset", "unit", "budget", "left", "charges"),
+        ("dataset", "unit", "budget", "left", "charges", "asked last"),
         rows,
         caption=f"and {omitted:,} more" if omitted else "",
         numbers=(4,),
@@ -42,4 +44,12 @@ def _row(book: Book, name: str) -> tuple[str, ...]:
     budget = book.budget_of(account)
     unit = "not stated" if budget.unit is None else str(budget.unit)
     left = budget.left(book.spent(account))
-    return name, unit, str(budget), str(left), f"{account.number:,}"
+    return name, unit, str(budget), str(left), f"{account.number:,}", _newest(book, account)
+
+
+def _newest(book: Book, account: Account) -> str:
+    """Return what was asked last, and by whom."""
+    charge = account.newest
+    if charge is None or charge.asked_by is None:
+        return ""
+    return f"{in_words(book.asked(charge), charge.count)}, by {charge.asked_by}"

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
 
+from inbounds import _check
 from inbounds._extra import optional
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Cost, as_float, total
+from inbounds.accounting.offer import asked_of, check_mechanism, stated_amount
 from inbounds.accounting.overview import overview
+from inbounds.accounting.priced import PricedMechanism
+from inbounds.accounting.request import Fit
+from inbounds.errors import ArgumentError
 from inbounds.guarantee import Amount
+from inbounds.loss import PrivacyLoss
+from inbounds.unit import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _AMOUNTS = ("epsilon", "delta", "rho")
-RECORD = ("when", "label", "mechanism", "unit", "releases", *_AMOUNTS, "cumulative")
+RECORD = (
+    *("when", "user", "label", "mechanism", "unit", "releases", "asked"),
+    *(*_AMOUNTS, "charged", "cumulative"),
+)
 """The fields of one record of the history."""
 
 
@@ -48,9 +60,10 @@ class LedgerReader:
         Returns
         -------
         Amount
-            The epsilon that is left, or the rho. If the budget has a delta, it is the epsilon that
-            is left at that delta: an estimate to plan with. Whether a charge fits is decided by
-            composition with all earlier charges, so more than this often fits.
+            The epsilon that is left, or the rho. If the budget has a delta, it is the pure epsilon
+            that is left: a release whose pure epsilon is at most this fits, and lowers it by at
+            most its own epsilon. Gaussian noise costs much less than its pure epsilon, except that
+            the first of it reserves a part of the budget. `would_fit` tells the cost in advance.
 
         Raises
         ------
@@ -59,10 +72,90 @@ class LedgerReader:
 
         See Also
         --------
-        Ledger.records : what every charge cost.
+        would_fit : whether a release fits, and what would be left after it.
+        records : what was asked, by whom, and what every charge cost.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=1.0, delta=1e-6)
+        >>> noise = ib.BoundedGaussian.calibrated(ib.Box(0, 10_000), 2.5, epsilon=0.2, delta=1e-6)
+        >>> y = ledger.release(noise, 4130, dataset="survey")
+        >>> round(ledger.remaining("survey").epsilon, 2)  # 0.2 was asked; a part is reserved
+        0.72
+        >>> y = ledger.release(noise, 4130, dataset="survey")
+        >>> round(ledger.remaining("survey").epsilon, 2)  # the second costs less
+        0.6
+        >>> ledger.spend("survey", epsilon=0.1)  # a pure release costs its epsilon at most
+        >>> round(ledger.remaining("survey").epsilon, 2)
+        0.5
         """
         account = self._book.account(dataset)
         return self._book.budget_of(account).left(self._book.spent(account))
+
+    def would_fit(
+        self,
+        release: PricedMechanism | PrivacyLoss | None = None,
+        *,
+        dataset: str,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        releases: int = 1,
+        unit: Unit | None = None,
+    ) -> Fit:
+        """Tell whether a charge would fit in the budget now. Nothing is charged or drawn.
+
+        Parameters
+        ----------
+        release
+            A mechanism as for `Ledger.release`, or a loss as for `Ledger.spend`.
+        dataset
+            The dataset whose budget would be charged.
+        epsilon, delta, rho
+            What it costs, in place of `release`, as for `Ledger.spend`.
+        releases
+            How many releases the mechanism would make: as many as the value has elements or rows.
+        unit
+            As for `Ledger.release`.
+
+        Returns
+        -------
+        Fit
+            True if the charge fits, with its ``cost`` in terms of the budget, and what would be
+            ``remaining``; false otherwise, with the ``reason``. Others may charge in between.
+
+        Raises
+        ------
+        LedgerError
+            If the dataset is unknown, or its history was tampered with.
+        ArgumentError, ArgumentTypeError
+            If an argument is not valid, or the budget cannot count it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> ledger.would_fit(dataset="survey", epsilon=0.5)
+        Fit(True, cost=Amount(epsilon=0.5), remaining=Amount(epsilon=2.5))
+        >>> ages = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
+        >>> bool(ledger.would_fit(ages, dataset="survey", releases=31))
+        False
+        """
+        count = _check.positive_integer(releases=releases)
+        if release is None or isinstance(release, PrivacyLoss):
+            cost = Cost.stated(epsilon, delta, rho, release, unit)
+            asked = None if release is not None else stated_amount(epsilon, delta, rho)
+            return self._book.fit(dataset, cost, count, asked)
+        check_mechanism(release)
+        if stated_amount(epsilon, delta, rho) is not None:
+            raise ArgumentError.must_be("release", "given without epsilon, delta or rho")
+        cost = self._book.budget(dataset).cost_of(release, unit)
+        return self._book.fit(dataset, cost, count, asked_of(release))
 
     def history(self, dataset: str) -> pd.DataFrame:
         """Return `records` as a pandas data frame.
@@ -85,10 +178,13 @@ class LedgerReader:
         Returns
         -------
         list of dict
-            Each has the keys ``when``, ``label``, ``mechanism``, ``unit`` (None if the charge
-            states none), ``releases``, ``epsilon``, ``delta`` and ``rho``. ``cumulative`` is what
-            all charges up to this one cost in terms of the budget. If the budget has a delta, it
-            is an upper bound that is quick to compute, and `remaining` uses a tighter one.
+            Each has the keys ``when``, ``user``, ``label``, ``mechanism``, ``unit`` (None if the
+            charge states none) and ``releases``. ``asked`` is what the user asked for each release,
+            in the user's own numbers, as in ``"epsilon=0.9, delta=1e-07"``. It is None if the
+            mechanism was not calibrated, and like ``user`` in charges of older versions.
+            ``epsilon``, ``delta`` and ``rho`` are upper bounds on what was charged: all releases
+            added up, by each of these notions. ``charged`` is what it cost in terms of the budget,
+            and ``cumulative`` what all charges up to this one did, which decides what is left.
 
         Raises
         ------
@@ -98,15 +194,19 @@ class LedgerReader:
         budget = self.budget(dataset)
         rows: list[dict[str, Any]] = []
         counts: Counter[Cost] = Counter()
+        before: Fraction | float = Fraction(0)
         for charge, cost in self._book.charges(dataset):
             counts[cost] += charge.count
-            charge_cost = [(cost, charge.count)]
+            cumulative, asked = budget.spent(counts.items()), self._book.asked(charge)
             rows.append(
-                {"when": charge.time, "label": charge.label, "mechanism": charge.mechanism}
+                {"when": charge.time, "user": charge.asked_by, "label": charge.label}
+                | {"mechanism": charge.mechanism}
                 | {"unit": cost.loss.unit and str(cost.loss.unit), "releases": charge.count}
-                | {name: as_float(total(charge_cost, name)) for name in _AMOUNTS}
-                | {"cumulative": as_float(budget.spent(counts.items()))}
+                | {"asked": None if asked is None else str(asked)}
+                | _amounts(cost, charge.count)
+                | {"charged": as_float(cumulative - before), "cumulative": as_float(cumulative)}
             )
+            before = cumulative
         return rows
 
     def head(self, dataset: str) -> str:
@@ -159,9 +259,25 @@ class LedgerReader:
             expected_head = text(expected_head=expected_head)
         return self._book.verify(dataset, expected_head)
 
+    def close(self) -> None:
+        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
+        self._book.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _repr_html_(self) -> str | None:
         table = overview(self._book)
         return None if table is None else table.html()
 
     def __repr__(self) -> str:
         return f"Ledger({self._book.store.shown!r})"
+
+
+@lru_cache(maxsize=256)
+def _amounts(cost: Cost, count: int) -> dict[str, float]:
+    """Return the sums over the releases of one charge; cached, because charges repeat."""
+    return {name: as_float(total([(cost, count)], name)) for name in _AMOUNTS}

@@ -1,10 +1,13 @@
 """The tables of a ledger, their rows, and triggers that refuse to change rows.
 
-Version 2 has a column for the unit of a dataset. A ledger of version 1 is used as it is until the
-first entry that states a unit, whose transaction migrates it. From then on, older versions of
-inbounds, which would ignore units, refuse the ledger. A migration leaves old rows unchanged,
-because hashes cover them: a new column comes last and is NULL in old rows, and entries that use it
-have a new kind of hash.
+Version 2 has a column for the unit of a dataset, and version 3 has columns for what was asked with
+a charge, and by whom. An older ledger is read as it is. The first charge, or the first opening that
+states a unit, migrates it to the newest version in its own transaction. From then on, older
+versions of inbounds, which know nothing of these columns, refuse the ledger. A migration leaves old
+rows unchanged, because hashes cover them: a new column comes last and is NULL in old rows, and
+entries that use it have a new kind of hash.
+
+Only the owner of a table may migrate it. Others go on to charge an older ledger without a request.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ with optional():
     )
     from sqlalchemy.exc import ProgrammingError
 
-VERSION = 2
+VERSION = 3
+UNITS, REQUESTS = 2, 3
+"""The versions that first had a column for units, and columns for requests."""
 
 _METADATA = MetaData()
 
@@ -71,17 +76,21 @@ CHARGES = Table(
     Column("cost", Text, ForeignKey(COSTS.c.digest), nullable=False),
     Column("count", BigInteger, nullable=False),
     Column("hash", Text, nullable=False),
+    Column("asked", Text),
+    Column("asked_by", Text),
 )
 
 # Statements are built once, because building one takes longer than running it.
 _OPENING: Select[Any] = (  # "*" works in every version; only the newest has all columns
     select(literal_column("*")).select_from(DATASETS).where(DATASETS.c.dataset == bindparam("name"))
 )
-_CHARGES = (
-    select(CHARGES)
+_CHARGES: Select[Any] = (  # likewise; the columns are in the order of the table
+    select(literal_column("*"))
+    .select_from(CHARGES)
     .where(CHARGES.c.dataset == bindparam("name"), CHARGES.c.number >= bindparam("start"))
     .order_by(CHARGES.c.number)
 )
+_HASH = list(CHARGES.c.keys()).index("hash")  # its place in a row
 _COST = select(COSTS.c.text).where(COSTS.c.digest == bindparam("key"))
 _STORED = f"SELECT max(version) FROM {VERSIONS.name}"
 _REFUSAL = "the ledger is append-only"
@@ -107,17 +116,41 @@ def install(connection: Connection) -> None:
     connection.execute(VERSIONS.insert().values(version=VERSION))
 
 
-def migrate(connection: Connection) -> None:
-    """Migrate version 1 to version 2, in the open transaction, which must have locked the schema.
+def remember(connection: Connection, version: int) -> None:
+    """Keep the version of the schema with a connection, for `holds_requests`."""
+    connection.execution_options(inbounds_version=version)
+
+
+def holds_requests(connection: Connection) -> bool:
+    """Tell whether the tables of a `Store.writing` transaction have columns for requests."""
+    version: int = connection.get_execution_options()["inbounds_version"]
+    return version >= REQUESTS
+
+
+def may_migrate(connection: Connection) -> bool:
+    """Tell whether whoever is connected may add columns to the tables."""
+    if connection.dialect.name == "sqlite":
+        return True
+    owners = "SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class WHERE oid IN "
+    tables = ", ".join(f"'{table.name}'::regclass" for table in (DATASETS, CHARGES))
+    return bool(connection.exec_driver_sql(f"{owners} ({tables})").scalar())
+
+
+def migrate(connection: Connection, version: int) -> None:
+    """Migrate an older version to the newest, in the open transaction, which locked the schema.
 
     Triggers stay with their tables.
     """
+    columns = [(DATASETS, "unit")] if version < UNITS else []
+    columns += [(CHARGES, name) for name in ("asked", "asked_by")]
     try:
-        connection.exec_driver_sql(f"ALTER TABLE {DATASETS.name} ADD COLUMN unit TEXT")
+        for table, column in columns:
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {column} TEXT")
     except ProgrammingError as error:  # only the owner of a table may alter it
         raise LedgerError(
-            f"the ledger cannot be migrated to the schema that stores units: {error.orig}.\n"
-            "Hint: the owner of its tables must open a dataset with a unit once."
+            "the ledger cannot be migrated to the schema that stores units and users: "
+            f"{error.orig}.\n"
+            "Hint: the owner of its tables must charge it, or open a dataset with a unit, once."
         ) from error
     connection.execute(VERSIONS.insert().values(version=VERSION))
 
@@ -148,12 +181,14 @@ def add_opening(connection: Connection, entry: Opening) -> None:
 def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[Charge, str]]:
     """Return the charges numbered `start` or more, in order, each with its stored hash."""
     rows = connection.execute(_CHARGES, {"name": dataset, "start": start})
-    return [(Charge(*row[:-1]), row[-1]) for row in rows]
+    return [(Charge(*row[:_HASH], *row[_HASH + 1 :]), row[_HASH]) for row in rows]
 
 
 def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
     """Append a charge whose cost is stored already."""
     values = {name: getattr(entry, name) for name in Charge.__slots__}
+    if entry.asked_by is None:
+        del values["asked"], values["asked_by"]  # which older versions have no columns for
     hashed = {"hash": entry.hash_after(previous)}
     connection.execute(CHARGES.insert(), values | hashed)
 

@@ -90,19 +90,20 @@ class Store:
 
     @contextmanager
     def writing(
-        self, dataset: str, *, create: bool = False, newest: bool = False
+        self, dataset: str, *, create: bool = False, newest: bool | None = False
     ) -> Iterator[Connection]:
         """Open a transaction with exclusive access to a dataset; it is on disk when this ends.
 
-        With `newest`, an old ledger is migrated first, while no table is locked: a transaction that
-        waits for the schema must not hold anything that a migration waits for.
+        With `newest`, an old ledger is migrated first (if it is None, where that is allowed), while
+        no table is locked: whoever waits for the schema must not hold what a migration waits for.
         """
         with self._transaction(writes=True, create=create) as connection:
             if self.path is None:
                 _lock(connection, "schema" if create else f"dataset {dataset}")
             version = self._check_version(connection, create=create)
-            if newest and version < schema.VERSION:
-                self._migrate(connection)
+            if version < schema.VERSION and newest is not False:
+                version = self._migrated(connection, version, required=newest is True)
+            schema.remember(connection, version)
             yield connection
 
     @contextmanager
@@ -176,12 +177,16 @@ class Store:
             )
         return version
 
-    def _migrate(self, connection: Connection) -> None:
-        """Migrate an old ledger to the newest version, unless another process just did."""
+    def _migrated(self, connection: Connection, version: int, *, required: bool) -> int:
+        """Migrate an old ledger, unless another process just did, and return its version."""
+        if not (required or schema.may_migrate(connection)):
+            return version
         if self.path is None:
             _lock(connection, "schema")
-        if self._check_version(connection, create=False) < schema.VERSION:
-            schema.migrate(connection)
+        version = self._check_version(connection, create=False)
+        if version < schema.VERSION:
+            schema.migrate(connection, version)
+        return schema.VERSION
 
 
 def _server_engine(url: URL) -> Engine:

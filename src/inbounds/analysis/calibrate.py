@@ -16,6 +16,7 @@ from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.argument import check_box
+from inbounds.mechanisms.asked import noted
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
@@ -161,6 +162,13 @@ def calibrations(
 
     `Optimal` is one mechanism for each of the objectives.
     """
+    for name, mechanism in _calibrations(box, sensitivity, guarantee, objectives):
+        yield name, noted(mechanism, guarantee)  # some were built for an epsilon that follows
+
+
+def _calibrations(
+    box: Box, sensitivity: Sensitivity, guarantee: Guarantee, objectives: Iterable[Objective]
+) -> Iterator[tuple[str, Mechanism]]:
     yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
     if guarantee.rho is not None:
         sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * guarantee.rho) / _ROOM

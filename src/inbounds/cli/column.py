@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +18,7 @@ from inbounds.cli.failure import UsageError
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from inbounds.guarantee import Guarantee
+    from inbounds.guarantee import Amount
     from inbounds.mechanisms.mechanism import Mechanism
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
@@ -39,10 +40,14 @@ class ColumnOption:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedColumn:
-    """A column, the guarantee requested for it, and the mechanism that gives this guarantee."""
+    """A column, the guarantee asked for it and for the row, and a mechanism that gives the former.
+
+    The mechanism is calibrated for slightly less, so that rounding never adds up to more.
+    """
 
     name: str
-    guarantee: Guarantee
+    guarantee: Amount
+    row: Amount
     mechanism: Mechanism
 
 
@@ -98,6 +103,22 @@ def divided_epsilon(own: list[float | None], epsilon: float | None) -> list[floa
     return [equal * _rounding(own) if part is None else part for part in own]
 
 
+def asked_epsilon(own: list[float | None], epsilon: float | None) -> tuple[list[float], float]:
+    """Return what was asked for each column, and for all together, as decimals.
+
+    Examples
+    --------
+    >>> asked_epsilon([None, None], 1.0), asked_epsilon([0.1, 0.2], None)
+    (([0.5, 0.5], 1.0), ([0.1, 0.2], 0.3))
+    """
+    stated = [None if part is None else Fraction(repr(part)) for part in own]
+    total = sum((part for part in stated if part is not None), Fraction(0))
+    if epsilon is None or None not in own:
+        return [part for part in own if part is not None], float(total)
+    equal = float((Fraction(repr(epsilon)) - total) / own.count(None))
+    return [equal if part is None else part for part in own], epsilon
+
+
 def _rounding(parts: list[Any]) -> float:
     return 1.0 if len(parts) == 1 else _ROUNDING
 
@@ -120,17 +141,20 @@ def calibrated(
     """
     from inbounds.analysis.calibrate import calibrate  # noqa: PLC0415 - help must be quick
     from inbounds.domain import Box  # noqa: PLC0415 - as above
-    from inbounds.guarantee import check_delta, check_epsilon  # noqa: PLC0415 - as above
+    from inbounds.guarantee import Amount, check_delta, check_epsilon  # noqa: PLC0415 - as above
     from inbounds.mechanisms.window import Window  # noqa: PLC0415 - as above
     from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
 
     epsilon = None if epsilon is None else check_epsilon(epsilon)
     delta = None if delta is None else check_delta(delta)
     options = [read_column(text) for text in texts]
-    epsilons = divided_epsilon([option.epsilon for option in options], epsilon)
+    own = [option.epsilon for option in options]
+    epsilons = divided_epsilon(own, epsilon)
+    asked, row_epsilon = asked_epsilon(own, epsilon)
+    row = Amount(row_epsilon, delta or None)
     column_delta = None if delta is None else delta / len(options) * _rounding(options)
     columns: dict[str, CalibratedColumn] = {}
-    for option, column_epsilon in zip(options, epsilons, strict=True):
+    for option, column_epsilon, part in zip(options, epsilons, asked, strict=True):
         if option.name in columns:
             raise UsageError(f"--column {option.name!r} must be given once.")
         try:
@@ -148,7 +172,8 @@ def calibrated(
         except (ArgumentError, ArgumentTypeError) as error:
             reason = error.sentence  # hints are about Python code
             raise UsageError(f"--column {option.name!r}: {reason}") from None
-        columns[option.name] = CalibratedColumn(option.name, guarantee, built)
+        share = Amount(part, delta / len(options) if delta else None)
+        columns[option.name] = CalibratedColumn(option.name, share, row, built)
     return list(columns.values())
 
 
@@ -165,10 +190,7 @@ def describe(columns: list[CalibratedColumn], nulls: str) -> dict[str, Any]:
     from inbounds.frames.local.privatize import row_guarantee  # noqa: PLC0415 - help must be quick
 
     row = row_guarantee({column.name: column.mechanism for column in columns})
-    requested = {
-        name: math.fsum(column.guarantee.stated()[name] for column in columns)
-        for name in columns[0].guarantee.stated()
-    }
+    requested = columns[0].row.stated()
     allowed = "factor exp(epsilon)"
     if requested.get("delta"):
         allowed += " and a further delta, both as requested for the row"

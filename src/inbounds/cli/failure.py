@@ -25,7 +25,7 @@ from inbounds.errors import (
 _OPTIONS = (
     *("bounds", "confidence", "criterion", "delta", "dimension", "epsilon", "format", "inside"),
     *("method", "norm", "objective", "people", "releases", "rho", "scaling", "sensitivity"),
-    *("step", "unit"),
+    *("step", "unit", "user"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},

@@ -12,6 +12,7 @@ from inbounds.cli.failure import UsageError
 
 if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
+    from inbounds.accounting.request import Fit
     from inbounds.guarantee import Guarantee
 
 app = typer.Typer(
@@ -31,7 +32,11 @@ Place = Annotated[
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of the dataset.")]
 Epsilon = Annotated[float | None, arguments.number_option(help="Epsilon; pure without --delta.")]
 Delta = Annotated[float | None, arguments.number_option(help="Delta that goes with --epsilon.")]
-_NUMBERS = ("releases", "epsilon", "delta", "rho", "cumulative")  # columns of the history
+_HISTORY = (  # columns that fit on a screen; --json has all
+    *("when", "user", "label", "mechanism", "unit"),
+    *("releases", "asked", "charged", "cumulative"),
+)
+_NUMBERS = ("releases", "charged", "cumulative")
 
 
 @app.command(
@@ -90,19 +95,18 @@ def show(
     epilog="[bold]Examples[/bold]\n\n$ inbounds ledger history survey-2026 --ledger budget.db",
 )
 def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) -> None:
-    """List every charge, with the total cost up to it."""
+    """List every charge: who asked for what, what it cost, and the total cost up to it."""
     records = _ledger(ledger).records(dataset)
     if json:
         output.show_json(records)
     else:
-        from inbounds.accounting.reader import RECORD  # noqa: PLC0415 - help must be quick
-
-        output.show(_table(f"History of {dataset}", RECORD, records))
+        output.show(_table(f"History of {dataset}", _HISTORY, records))
 
 
 @app.command(
     epilog="[bold]Examples[/bold]"
-    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.1 --label survey",
+    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.1 --label survey"
+    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.5 --dry-run",
 )
 def spend(
     dataset: Dataset,
@@ -113,13 +117,27 @@ def spend(
     rho: arguments.Rho = None,
     unit: arguments.UnitOption = None,
     label: Annotated[str, typer.Option(help="What it is for; must not be private.")] = "",
+    user: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who asks; by default the operating system's user."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Charge nothing: say what would be left, or fail if it does not fit."
+        ),
+    ] = False,
     json: arguments.Json = False,
 ) -> None:
     """Charge for something that was released elsewhere."""
-    opened = _ledger(ledger)
+    opened = _ledger(ledger, user)
     stated = arguments.read_unit(unit)
     _check_terms(opened.budget(dataset), delta, rho)
-    opened.spend(dataset, epsilon=epsilon, delta=delta, rho=rho, unit=stated, label=label)
+    numbers: Any = {"epsilon": epsilon, "delta": delta, "rho": rho, "unit": stated}
+    if dry_run:
+        _tell_fit(opened.would_fit(dataset=dataset, **numbers), opened, dataset, json)
+        return
+    opened.spend(dataset, **numbers, label=label)
     _tell(opened, dataset, json)
 
 
@@ -158,10 +176,10 @@ def _check_terms(budget: Guarantee, delta: float | None, rho: float | None) -> N
     raise UsageError(f"{refused} must not be given for a budget of {budget:.6g}: give {instead}.")
 
 
-def _ledger(place: str) -> Ledger:
+def _ledger(place: str, user: str | None = None) -> Ledger:
     from inbounds.accounting.ledger import Ledger  # noqa: PLC0415 - help must be quick
 
-    return Ledger(place)
+    return Ledger(place, user=user)
 
 
 def _facts(ledger: Ledger, dataset: str) -> dict[str, Any]:
@@ -181,6 +199,26 @@ def _tell(ledger: Ledger, dataset: str, json: bool) -> None:
         output.show_json(facts)
     else:
         typer.echo(f"{dataset}: {_text(facts['remaining'])} left of {_text(facts['budget'])}.")
+
+
+def _tell_fit(fit: Fit, ledger: Ledger, dataset: str, json: bool) -> None:
+    """Say whether a charge would fit; if not, the exit code is that of the charge itself."""
+    facts = {
+        "dataset": dataset,
+        "fits": fit.fits,
+        "cost": fit.cost.stated(),
+        "remaining": fit.remaining.stated(),
+    }
+    if json:
+        output.show_json(facts | ({} if fit else {"reason": fit.reason}))
+    elif fit:
+        left, budget = _text(facts["remaining"]), _text(ledger.budget(dataset).stated())
+        cost = _text(facts["cost"])
+        typer.echo(f"{dataset}: this would cost {cost}, and leave {left} of {budget}.")
+    else:
+        typer.echo(f"Error: {fit.reason}", err=True)
+    if not fit:
+        raise typer.Exit(1)
 
 
 def _text(fact: Any) -> str:

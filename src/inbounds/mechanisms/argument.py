@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -13,16 +15,28 @@ from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import check_epsilon
+from inbounds.mechanisms.asked import noting
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _SHOWN = 3  # coordinates of a box in a message
 
-checked_calibration = entry(
+_checked = entry(
     delta="method='exact' takes delta=0 on an interval; BoundedLaplace needs no delta.",
     rho="only BoundedGaussian.calibrated takes rho; every mechanism has a property rho.",
     sigma="calibrated finds sigma; to choose it yourself, call the class, not calibrated.",
     scale="calibrated finds the scale; to choose it yourself, call the class, not calibrated.",
 )
-"""Decorates `calibrated`: clear errors for wrong calls, a warning for weak guarantees."""
+
+
+def checked_calibration(calibrated: Callable[P, R]) -> Callable[P, R]:
+    """Decorate `calibrated`: clear errors for wrong calls, a warning for weak guarantees.
+
+    The mechanism remembers what it was calibrated for.
+    """
+    return _checked(noting(calibrated))
+
 
 checked_constructor = constructed(
     sigma="calibrated(domain, sensitivity, epsilon=...) finds it.",

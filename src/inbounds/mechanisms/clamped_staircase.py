@@ -102,7 +102,8 @@ class ClampedStaircase(Mechanism):
 
     where r is the number of steps that rounded values of neighbours can be apart, the sensitivity
     over the step, rounded up, and h gives the smallest variance. If the sensitivity is one step, as
-    for counts, this is the two-sided geometric distribution, and there is an unbiased reading. All
+    for counts of up to 16 million, this is the two-sided geometric distribution, and there is an
+    unbiased reading (beyond that, rounding in doubles needs a second step). All
     numbers are then those of the outputs as they are drawn; `pdf` is the probability of the nearest
     step over its length. The rule: if the noise above, rounded to steps, has a smaller variance
     for values on steps, it is used instead. That is so if the sensitivity is well below a step or
@@ -130,7 +131,7 @@ class ClampedStaircase(Mechanism):
     epsilon: float
     _outputs: CellOutputs | StepOutputs = field(init=False)
 
-    _no_reading: ClassVar[str] = "none is known, except for noise in steps of the sensitivity"
+    _no_reading: ClassVar[str] = "none is known, except for whole steps of the sensitivity's length"
 
     def __init__(self, domain: Box, sensitivity: Sensitivity | Number, epsilon: Number) -> None:
         check_interval(domain, "ClampedStaircase")
@@ -285,6 +286,11 @@ class ClampedStaircase(Mechanism):
         if isinstance(self._outputs, StepOutputs) and self.has_unbiased:
             return self._outputs.least_reading_deviation
         return Mechanism.least_reading_deviation.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    def _reading_variance(self, inside: Floats) -> Floats:
+        if isinstance(self._outputs, StepOutputs) and self.has_unbiased:
+            return self._outputs.reading_variance(inside)
+        return Mechanism._reading_variance(self, inside)
 
     @property
     def _beyond(self) -> float | None:

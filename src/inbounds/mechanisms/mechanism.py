@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,6 +16,8 @@ from inbounds._table import HasHtml, Table
 from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.domain import Box
 from inbounds.errors import ArgumentTypeError
+from inbounds.guarantee import Amount
+from inbounds.mechanisms.asked import copied_by
 from inbounds.mechanisms.distribution import check_level
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.mechanisms.overview import overview
@@ -45,6 +47,24 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
 
     domain: Box
     sensitivity: Sensitivity
+    _asked: Amount | None = field(init=False)
+
+    @property
+    def asked(self) -> Amount | None:
+        """The guarantee that was asked for, in the caller's numbers; None if only a scale was.
+
+        It is a note for people, as in a ledger. Privacy is derived from the mechanism itself.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.9, delta=1e-7)
+        >>> m.asked
+        Guarantee(epsilon=0.9, delta=1e-07)
+        """
+        asked: Amount | None = getattr(self, "_asked", None)
+        epsilon = self.parameters.get("epsilon")
+        return Amount(epsilon=epsilon) if asked is None and epsilon is not None else asked
 
     @overload
     def confidence(self, outputs: Number, level: Number) -> tuple[float, float]: ...
@@ -203,7 +223,8 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor, which checks the fields and derives the rest again."""
-        return type(self), (self.domain, self.sensitivity, *self.parameters.values())
+        fields = self.domain, self.sensitivity, *self.parameters.values()
+        return copied_by(type(self), fields, getattr(self, "_asked", None))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mechanism):

@@ -29,6 +29,7 @@ from inbounds.mechanisms.argument import (
     check_pure,
     checked_calibration,
 )
+from inbounds.mechanisms.asked import copied_by
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.numerics.ball import exact, float_above
 from inbounds.numerics.finite import FiniteOutputs
@@ -275,10 +276,8 @@ class Optimal(Mechanism):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy the table, which the constructor checks, rather than look for it again."""
-        return type(self), (
-            *(self.domain, self.sensitivity, self.epsilon, self.objective),
-            self.table,
-        )
+        fields = self.domain, self.sensitivity, self.epsilon, self.objective, self.table
+        return copied_by(type(self), fields, getattr(self, "_asked", None))
 
     def __eq__(self, other: object) -> bool:
         return Mechanism.__eq__(self, other) and self.table == cast("Optimal", other).table

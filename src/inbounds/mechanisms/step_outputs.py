@@ -138,12 +138,18 @@ class StepOutputs:
         above = np.where(step == self.lattice.count, points + beyond, points)
         return np.where(step == 0, points - beyond, above)
 
+    def reading_variance(self, inside: Floats) -> Floats:
+        """Return the variances of unbiased readings (docs/proofs/staircase.md, part 8)."""
+        fall, gone = self.noise.fall, -math.expm1(-self.epsilon)
+        index = self._index(inside)
+        sides = index, self.lattice.count - index
+        ends = sum(np.exp(-self.epsilon * side) for side in sides) / (1 + fall)
+        return np.asarray(self.lattice.spacing**2 * fall * (2 - ends) / gone**2)
+
     @property
     def least_reading_deviation(self) -> float:
         """The standard deviation of an unbiased reading at a bound, where it is smallest."""
-        fall, gone = self.noise.fall, -math.expm1(-self.epsilon)
-        ends = (1 + math.exp(-self.epsilon * self.lattice.count)) / (1 + fall)
-        return self.lattice.spacing * math.sqrt(fall * (2 - ends)) / gone
+        return math.sqrt(float(self.reading_variance(np.asarray(self.lattice.lower))))
 
     @property
     def rounding(self) -> float:

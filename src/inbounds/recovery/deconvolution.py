@@ -176,6 +176,8 @@ class Deconvolution(Printed):
         lognormal, four values, two humps, uniform), and where 1 %, 5 % or 20 % are at one bound and
         the others at the other one, at epsilons from 1 to 100. It needs no bootstrap.
 
+        On a box with a step, "the mean" is that of the values rounded to the steps.
+
         **The mean, proved.** With ``proved=True``, a theorem guarantees the coverage, for any
         people with any values; for 100 or more, the interval is 1.3 to 1.7 times as long. This is
         for unbiased readings: `Window`, unbiased `Optimal`, and `ClampedLaplace` without a step.
@@ -249,8 +251,10 @@ class Deconvolution(Printed):
             return proved
         requirement, hint = "False for statistics other than the mean", None
         if _is_mean(statistic):
-            requirement = f"False, as {self.mechanism!r} has no reading without bias"
-            hint = 'Window and Optimal(..., objective="unbiased") have one.'
+            requirement = f"False, as no bound on the bias of {self.mechanism!r} is proved"
+            hint = (
+                'use Window, Optimal(..., objective="unbiased") or ClampedLaplace without a step.'
+            )
         raise ArgumentError.must_be("proved", requirement, got="proved=True", hint=hint)
 
     def _resampled(self, statistic: Summary) -> Floats:

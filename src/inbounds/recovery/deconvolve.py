@@ -25,6 +25,7 @@ __all__ = ["Deconvolution", "deconvolve"]
 
 _FINEST = 1 << 12  # bins at most: memory grows with their square
 _MANY = 1 << 20
+_NARROWEST = 1e-90
 _MANY_KINDS = 16  # of true values, which are enough to see a shape
 
 
@@ -128,6 +129,7 @@ def deconvolve(
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """
+    _check_units(mechanism)
     cells = Cells.of(mechanism, _check.whole(2, _FINEST, bins=bins))
     price = None if smooth is None else _check.not_negative(smooth=smooth)
     seen, reader = np.zeros(len(cells.cuts) + 1), reader_of(mechanism)
@@ -161,6 +163,14 @@ def deconvolve(
         best.smoothing,
         kinds,
     )
+
+
+def _check_units(mechanism: Mechanism) -> None:
+    """Refuse a box so narrow or so wide that third powers leave the range of doubles."""
+    is_mechanism = isinstance(mechanism, Mechanism)
+    if is_mechanism and not all(_NARROWEST <= w <= 1 / _NARROWEST for w in mechanism.domain.widths):
+        requirement = "have a domain with a width from 1e-90 to 1e90"
+        raise ArgumentError.must("mechanism", requirement, hint="use other units.")
 
 
 def _kinds(mechanism: Mechanism, model: Model) -> int | None:

@@ -11,7 +11,10 @@ from typing import Protocol
 import numpy as np
 
 from inbounds._types import Floats
+from inbounds.mechanisms.clamped_laplace import ClampedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.optimal import Optimal
+from inbounds.mechanisms.window import Window
 from inbounds.recovery.capital import ProvedMean, Tally
 from inbounds.recovery.mean import Reader, Readings
 
@@ -35,6 +38,13 @@ def reader_of(mechanism: Mechanism) -> Reads:
     if mechanism.has_unbiased and mechanism.reading_bias <= _NEGLIGIBLE * width:
         return UnbiasedReader(mechanism)
     return Reader(mechanism)
+
+
+def _is_proved(mechanism: Mechanism) -> bool:
+    """Tell whether item 16 bounds the bias of a reading."""
+    if isinstance(mechanism, ClampedLaplace):
+        return mechanism.domain.steps[0] is None
+    return isinstance(mechanism, Window | Optimal)
 
 
 class UnbiasedReader:
@@ -82,6 +92,6 @@ class UnbiasedReader:
             mechanism.reading_error,
             (least, float(most)),
         )
-        proved = ProvedMean(self._tally.sample(), *known)
+        proved = ProvedMean(self._tally.sample(), *known) if _is_proved(mechanism) else None
         rest = mechanism.reading_bias, spread, self._bounds, least, proved
         return Readings(self._moments, middles, corrections, *rest)

@@ -239,3 +239,30 @@ def test_a_pair_is_converted_with_its_delta() -> None:
     assert cost.delta == pytest.approx(1e-6 * (1 + math.exp(0.5)))
     assert cost.delta >= 1e-6 * (1 + math.exp(0.5))
     assert cost.loss.unit == Unit("replace")
+
+
+def test_a_first_release_that_fits_at_an_order_is_not_counted_by_its_profile() -> None:
+    """Either rule may use all of delta, so the first release decides which of them counts."""
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    profile = ((0.0, 0.1), (0.25, 1e-6))
+    small, large = (Cost.of(PrivacyLoss(50.0, math.inf, rho, profile)) for rho in (0.005, 5.0))
+    pure = Cost.of(PrivacyLoss.pure(0.5))
+    assert budget.spent([(large, 1)]) == exact(0.25)
+    assert budget.spent([(large, 1), (pure, 1)]) == exact(0.75)
+    assert budget.spent([(small, 1)]) > exact(0.25)
+    assert not budget.admits([(large, 1), (small, 1)])  # once out of every order, always
+    assert not budget.admits([(large, 2)])
+    old = Budget(epsilon=1.0, delta=1e-6, one_order=True)
+    assert old.admits([(large, 1)])
+    assert not old.admits([(large, 1), (pure, 1)])
+
+
+def test_what_is_asked_is_priced_after_what_was_spent() -> None:
+    budget = Budget(epsilon=1.0, delta=1e-6)
+    noise = Cost.of(PrivacyLoss(50.0, math.inf, 0.001, ()))
+    first, second = budget.asked(noise, 1), budget.asked(noise, 1, [(noise, 1)])
+    assert (second.epsilon or 0) < (first.epsilon or 0)
+    assert first.delta == second.delta == 1e-6
+    assert budget.asked(Cost.of(PrivacyLoss(math.inf, math.inf, math.inf, ())), 1) == Amount(
+        epsilon=math.inf, delta=1e-6
+    )

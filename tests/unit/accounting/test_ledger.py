@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import Charge, digest
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.user import system_user
 from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError, LedgerError
 from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
@@ -109,7 +111,8 @@ def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Led
         ledger.release(TENTH, SECRET, dataset="survey", entropy=Untouchable())
     error = caught.value
     assert error.dataset == "survey"
-    assert error.asked == Amount(epsilon=TENTH.epsilon)
+    assert error.asked == Amount(epsilon=0.1)
+    assert error.cost == Amount(epsilon=TENTH.epsilon)
     assert isinstance(error.remaining, Amount)
     assert (error.remaining.epsilon or 0) < 1e-13
     assert "'survey'" in str(error)
@@ -117,6 +120,7 @@ def test_thirty_releases_of_a_tenth_fit_in_three_and_a_31st_does_not(ledger: Led
     assert len(ledger.records("survey")) == 30
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.asked, copy.dataset) == (str(error), error.asked, "survey")
+    assert copy.cost == error.cost
 
 
 def test_the_charge_is_on_disk_when_the_first_bit_is_drawn(ledger: Ledger, path: Path) -> None:
@@ -361,6 +365,20 @@ def tamper(path: Path, *statements: str) -> None:
     connection.close()
 
 
+def append(path: Path, entry: Charge, head: str, cost: str) -> None:
+    """Append an entry with a correct hash, as anyone with write access can."""
+    names = [*Charge.__slots__, "hash"]
+    values = [*(getattr(entry, name) for name in Charge.__slots__), entry.hash_after(head)]
+    places = ", ".join("?" * len(names))
+    with sqlite3.connect(path) as connection:
+        known = connection.execute("SELECT 1 FROM ledger_costs WHERE digest = ?", (entry.cost,))
+        if not known.fetchall():
+            connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
+        insert = f"INSERT INTO ledger_charges ({', '.join(names)}) VALUES ({places})"
+        connection.execute(insert, values)
+    connection.close()
+
+
 SWAP = [
     f"UPDATE ledger_charges SET number = {new} WHERE number = {old}"
     for old, new in ((2, 99), (3, 2), (99, 3))
@@ -371,6 +389,12 @@ SWAP = [
     "statements",
     [
         ["UPDATE ledger_charges SET label = 'x' WHERE number = 2"],
+        ["""UPDATE ledger_charges SET asked = '{"epsilon":0.1}' WHERE number = 2"""],
+        ["UPDATE ledger_charges SET asked = NULL WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked_by = 'somebody else' WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked_by = NULL WHERE number = 2"],
+        ["UPDATE ledger_charges SET asked = NULL, asked_by = NULL WHERE number = 3"],
+        ["UPDATE ledger_charges SET asked = asked_by, asked_by = asked WHERE number = 3"],
         ["UPDATE ledger_charges SET count = 0 WHERE number = 1"],
         ["UPDATE ledger_charges SET hash = '00' WHERE number = 4"],
         ["DELETE FROM ledger_charges WHERE number = 3"],
@@ -408,12 +432,7 @@ def test_whoever_may_append_cannot_take_charges_back(ledger: Ledger, path: Path)
     ledger.spend("survey", epsilon=3.0)
     refund = Cost.of(PrivacyLoss.pure(1.0)).to_json().replace('"epsilon":1.0', '"epsilon":-1.0', 1)
     entry = Charge("survey", 2, "2026-01-01", "", "", digest(refund), 1)
-    row = [getattr(entry, name) for name in Charge.__slots__]
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, refund))
-        values = [*row, entry.hash_after(ledger.head("survey"))]
-        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-    connection.close()
+    append(path, entry, ledger.head("survey"), refund)
     for each in (ledger, Ledger(path)):
         with pytest.raises(LedgerError, match="tampered with: a cost cannot be read"):
             each.spend("survey", epsilon=0.5)
@@ -617,12 +636,7 @@ def test_charges_of_two_units_that_somebody_appended_are_noticed(
     ledger.spend("survey", epsilon=0.1, unit=ROW)
     cost = Cost.of(PrivacyLoss.pure(0.1).about(PERSON)).to_json()
     entry = Charge("survey", 2, "2026-01-01", "", "", digest(cost), 1)
-    row = [getattr(entry, name) for name in Charge.__slots__]
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO ledger_costs VALUES (?, ?)", (entry.cost, cost))
-        values = [*row, entry.hash_after(ledger.head("survey"))]
-        connection.execute("INSERT INTO ledger_charges VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-    connection.close()
+    append(path, entry, ledger.head("survey"), cost)
     with pytest.raises(LedgerError, match="its charges refer to different units"):
         Ledger(path).spend("survey", epsilon=0.1)
 
@@ -644,3 +658,137 @@ def test_threads_that_decide_at_once_agree_on_one_unit(ledger: Ledger, path: Pat
     assert decided in (ROW, PERSON)
     assert len(ledger.records("survey")) == 4
     assert refused == 4 * [PERSON if decided == ROW else ROW]
+
+
+WIDE = ib.Box(0, 1e4)
+ASKED = ib.BoundedGaussian.calibrated(WIDE, 2.5, epsilon=0.9, delta=1e-7)
+
+
+def test_a_refusal_speaks_of_what_was_asked(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("d", epsilon=1.0, delta=1e-6)
+    ledger.spend("d", epsilon=0.6)
+    with pytest.raises(
+        BudgetExceededError, match=r"too little for epsilon=0\.9, delta=1e-07: the"
+    ) as caught:
+        ledger.release(ASKED, SECRET, dataset="d", entropy=Untouchable())
+    error = caught.value
+    assert ASKED.epsilon > 100
+    assert repr(ASKED.epsilon)[:5] not in str(error)
+    assert error.asked == Amount(epsilon=0.9, delta=1e-7)
+    assert isinstance(error.cost, Amount)
+    assert 0.4 < (error.cost.epsilon or 0) < 2.0
+    assert error.cost.delta == 1e-6
+    with pytest.raises(
+        BudgetExceededError, match=r"too little for 31 releases at epsilon=0\.1: the"
+    ):
+        ledger.release(TENTH, np.zeros(31), dataset="d")
+
+
+def test_who_asked_is_the_account_or_the_one_who_is_named(path: Path) -> None:
+    ledger = Ledger(path, user="Ana")
+    ledger.open("d", epsilon=3.0)
+    ledger.spend("d", epsilon=0.1)
+    ledger.spend("d", loss=PrivacyLoss.pure(0.1), user="Бен")
+    ledger.release(TENTH, SECRET, dataset="d", user="Chloé")
+    pickle.loads(pickle.dumps(ledger)).release(
+        ib.BoundedLaplace(ib.Box(0, 1), 1, 9.0), 0.5, dataset="d"
+    )
+    Ledger(path).spend("d", epsilon=0.25)
+    records = ledger.records("d")
+    assert [row["user"] for row in records] == ["Ana", "Бен", "Chloé", "Ana", system_user()]
+    assert [row["asked"] for row in records] == [
+        *("epsilon=0.1", None, "epsilon=0.1", None, "epsilon=0.25")
+    ]
+
+
+@pytest.mark.parametrize("user", ["", "a\nb", "x" * 201, 7])
+def test_a_name_that_cannot_be_recorded_costs_nothing(
+    ledger: Ledger, path: Path, user: object
+) -> None:
+    uses: list[Callable[[], object]] = [
+        lambda: ledger.spend("survey", epsilon=0.1, user=user),  # type: ignore[arg-type]
+        lambda: ledger.release(
+            TENTH,
+            SECRET,
+            dataset="survey",
+            user=user,
+            entropy=Untouchable(),  # type: ignore[call-overload]
+        ),
+        lambda: Ledger(path, user=user),  # type: ignore[arg-type]
+    ]
+    for use in uses:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^user must "):
+            use()
+    assert ledger.records("survey") == []
+
+
+@pytest.mark.parametrize("asked", ['{"epsilon":-1}', "{", '{"user":"Ana"}'])
+def test_a_request_that_somebody_made_up_is_noticed(ledger: Ledger, path: Path, asked: str) -> None:
+    ledger.spend("survey", epsilon=0.1)
+    cost = Cost.of(PrivacyLoss.pure(0.1)).to_json()
+    entry = Charge("survey", 2, "2026-01-01", "", "", digest(cost), 1, asked, "Eve")
+    append(path, entry, ledger.head("survey"), cost)
+    with pytest.raises(LedgerError, match="what was asked with entry 2 cannot be read"):
+        Ledger(path).records("survey")
+
+
+@given(
+    spent=st.lists(st.sampled_from([0.05, 0.3, 0.7]), max_size=4),
+    noise=st.integers(0, 3),
+    new=st.sampled_from([0.01, 0.2, 0.5, 0.9]),
+)
+@settings(max_examples=15)
+def test_what_would_fit_is_charged_and_costs_what_was_said(
+    spent: list[float], noise: int, new: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ledger = Ledger(tmp_path_factory.mktemp("fit") / "budget.db")
+    ledger.open("d", epsilon=1.0, delta=1e-6)
+    small = ib.BoundedGaussian(WIDE, 2.5, 60.0)
+    for _ in range(noise):
+        ledger.release(small, SECRET, dataset="d")
+    for epsilon in spent:
+        if ledger.would_fit(dataset="d", epsilon=epsilon):
+            ledger.spend("d", epsilon=epsilon)
+    uses: list[tuple[dict[str, Any], Callable[[], object]]] = [
+        ({"epsilon": new}, lambda: ledger.spend("d", epsilon=new)),
+        ({"release": small}, lambda: ledger.release(small, SECRET, dataset="d")),
+        (
+            {"release": TENTH, "releases": 3},
+            lambda: ledger.release(TENTH, np.zeros(3), dataset="d"),
+        ),
+    ]
+    for arguments, use in uses:
+        head, before = ledger.head("d"), ledger.remaining("d")
+        fit = ledger.would_fit(dataset="d", **arguments)
+        assert ledger.head("d") == head
+        if fit:
+            use()
+            assert ledger.remaining("d") == fit.remaining
+            assert ledger.records("d")[-1]["charged"] == pytest.approx(fit.cost.epsilon)
+        else:
+            assert fit.remaining == before
+            with pytest.raises(BudgetExceededError) as caught:
+                use()
+            assert (str(caught.value), caught.value.cost) == (fit.reason, fit.cost)
+
+
+def test_a_dry_run_takes_the_same_arguments_as_the_charge(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.open("rows", epsilon=1.0, unit=ROW)
+    fit = ledger.would_fit(TENTH, dataset="rows", unit=ADDED)
+    assert fit.cost.epsilon == pytest.approx(0.2)
+    assert ledger.would_fit(PrivacyLoss.pure(0.1).about(ADDED), dataset="rows").cost.epsilon == 0.2
+    refused: list[dict[str, Any]] = [
+        {"unit": PERSON, "epsilon": 0.1},
+        {"rho": 0.1},
+        {"epsilon": 0.1, "delta": 1e-6},
+        {"release": TENTH, "epsilon": 0.1},
+        {"release": 0.1},
+        {"release": TENTH, "releases": 0},
+        {},
+    ]
+    for arguments in refused:
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            ledger.would_fit(dataset="rows", **arguments)
+    assert ledger.records("rows") == []

@@ -2,6 +2,7 @@ from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.overview import overview
+from inbounds.guarantee import Amount
 from inbounds.loss import PrivacyLoss
 from inbounds.unit import Unit
 
@@ -12,12 +13,13 @@ def test_every_dataset_has_a_row_with_what_is_left(tmp_path):
     book.open("census", Budget(rho=0.5, unit=Unit("add-remove")), create=True)
     cost = Cost.of(PrivacyLoss.pure(0.5))
     book.charge("survey", cost, 2, label="", mechanism="")
-    book.charge("survey", cost, 1, label="", mechanism="")
+    asked = Amount(epsilon=0.5)
+    book.charge("survey", cost, 1, label="", mechanism="", asked=asked, user="Ana")
     table = overview(book)
     assert table is not None
     assert table.rows == (
-        ("census", "add or remove one row", "rho=0.5", "rho=0.5", "0"),
-        ("survey", "not stated", "epsilon=3.0", "epsilon=1.5", "2"),
+        ("census", "add or remove one row", "rho=0.5", "rho=0.5", "0", ""),
+        ("survey", "not stated", "epsilon=3.0", "epsilon=1.5", "2", "epsilon=0.5, by Ana"),
     )
 
 

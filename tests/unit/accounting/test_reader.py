@@ -6,6 +6,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.user import system_user
 
 TENTH = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=0.1)
 SECRET = 41.3125
@@ -29,12 +30,15 @@ def test_history_says_when_what_and_how_much(ledger: Ledger) -> None:
     ledger.spend("survey", epsilon=0.25, label="elsewhere; 'quoted'")
     frame = ledger.history("survey")
     assert list(frame.columns) == [
-        *("when", "label", "mechanism", "unit", "releases"),
-        *("epsilon", "delta", "rho", "cumulative"),
+        *("when", "user", "label", "mechanism", "unit", "releases", "asked"),
+        *("epsilon", "delta", "rho", "charged", "cumulative"),
     ]
     assert frame["label"].tolist() == ["mean age", "elsewhere; 'quoted'"]
     assert frame["mechanism"].tolist() == [repr(TENTH), ""]
     assert frame["epsilon"].tolist() == [TENTH.epsilon, 0.25]
+    assert frame["asked"].tolist() == ["epsilon=0.1", "epsilon=0.25"]
+    assert frame["user"].tolist() == 2 * [system_user()]
+    assert frame["charged"].tolist() == [TENTH.epsilon, 0.25]
     assert frame["cumulative"].tolist() == [TENTH.epsilon, pytest.approx(0.35)]
     assert frame["rho"].tolist() == pytest.approx([0.1 * math.tanh(0.05), 0.25 * math.tanh(0.125)])
     when = [datetime.fromisoformat(text) for text in frame["when"]]

@@ -273,7 +273,7 @@ def test_a_newer_schema_is_refused(path: Path) -> None:
         lambda: Ledger(path).spend("survey", epsilon=0.1),
     ):
         with pytest.raises(
-            LedgerError, match=r"(?s)schema version 3.*versions up to 2.*newer inbounds"
+            LedgerError, match=r"(?s)schema version 4.*versions up to 3.*newer inbounds"
         ):
             use()
 

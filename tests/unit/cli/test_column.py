@@ -5,7 +5,13 @@ import pytest
 
 import inbounds as ib
 from inbounds.calibration.certificate import Certificate
-from inbounds.cli.column import calibrated, describe, divided_epsilon, read_column
+from inbounds.cli.column import (
+    asked_epsilon,
+    calibrated,
+    describe,
+    divided_epsilon,
+    read_column,
+)
 from inbounds.cli.failure import UsageError
 
 
@@ -121,3 +127,29 @@ def test_the_guarantee_speaks_of_delta_where_there_is_one():
     relaxed = calibrated(["age=0:120"], 1.0, 1e-6, "bounded-gaussian")
     assert "delta" not in describe(pure, "error")["guarantee"]
     assert "a further delta" in describe(relaxed, "error")["guarantee"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "epsilon", "parts", "row"),
+    [
+        (["a=0:1", "b=0:1"], 1.0, [0.5, 0.5], 1.0),
+        (["a=0:1", "b=0:1", "c=0:1"], 1.0, [1 / 3, 1 / 3, 1 / 3], 1.0),
+        (["a=0:1@0.1", "b=0:1@0.2"], None, [0.1, 0.2], 0.3),
+        (["a=0:1@0.1", "b=0:1"], 0.3, [0.1, 0.2], 0.3),
+        (["a=0:1@0.1", "b=0:1@0.2"], 0.5, [0.1, 0.2], 0.3),
+    ],
+)
+def test_the_file_beside_the_output_says_what_was_asked(
+    columns: list[str], epsilon: float | None, parts: list[float], row: float
+) -> None:
+    facts = describe(calibrated(columns, epsilon, None, "bounded-laplace"), "error")
+    assert facts["row"]["requested"] == {"epsilon": row}
+    assert [column["requested"] for column in facts["columns"]] == [{"epsilon": p} for p in parts]
+    assert facts["row"]["pure_epsilon"] <= row * (1 + 1e-12)
+    assert asked_epsilon([None, None], 0.7) == ([0.35, 0.35], 0.7)
+
+
+def test_the_delta_that_was_asked_is_beside_the_output_too() -> None:
+    facts = describe(calibrated(["a=0:1", "b=0:1"], 1.0, 1e-6, "bounded-gaussian"), "error")
+    assert facts["row"]["requested"] == {"epsilon": 1.0, "delta": 1e-6}
+    assert facts["columns"][0]["requested"] == {"epsilon": 0.5, "delta": 5e-7}

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from inbounds.accounting.ledger import Ledger
+from inbounds.accounting.user import system_user
 from inbounds.cli.app import app
 
 
@@ -37,7 +38,8 @@ def test_spending_says_what_is_left(path: Path) -> None:
     result = ledger(path, "spend", "survey", "--epsilon", "0.1", "--label", "mean [red]age")
     assert result.stdout == "survey: epsilon=2.9 left of epsilon=3.\n"
     assert Ledger(path).records("survey")[0]["label"] == "mean [red]age"
-    assert "mean [red]age" in " ".join(ledger(path, "history", "survey").stdout.split())
+    text = ledger(path, "history", "survey").stdout
+    assert {"mean", "[red]age", system_user(), "0.1"} <= set(text.split())
 
 
 def test_json_holds_budget_rest_and_head(path: Path) -> None:
@@ -136,6 +138,41 @@ def test_pairs_after_rhos_are_refused_in_options(path: Path) -> None:
     assert "loss" not in result.stderr
 
 
+def test_a_dry_run_says_what_would_be_left_and_charges_nothing(path: Path) -> None:
+    head = Ledger(path).head("survey")
+    result = ledger(path, "spend", "survey", "--epsilon", "0.5", "--dry-run")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "survey: this would cost epsilon=0.5, and leave epsilon=2.5 of epsilon=3.\n",
+    )
+    assert facts(path, "spend", "survey", "--epsilon", "0.5", "--dry-run") == {
+        **{"dataset": "survey", "fits": True},
+        **{"cost": {"epsilon": 0.5}, "remaining": {"epsilon": 2.5}},
+    }
+    assert Ledger(path).head("survey") == head
+
+
+def test_a_dry_run_that_does_not_fit_fails_as_the_charge_would(path: Path) -> None:
+    charge = ("spend", "survey", "--epsilon", "3.5")
+    tried, charged = ledger(path, *charge, "--dry-run"), ledger(path, *charge)
+    assert (tried.exit_code, tried.stdout, tried.stderr) == (1, "", charged.stderr)
+    assert charged.exit_code == 1
+    result = ledger(path, *charge, "--dry-run", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["fits"] is False
+    assert json.loads(result.stdout)["reason"] in charged.stderr
+
+
+def test_who_asked_for_what_is_in_the_history(path: Path) -> None:
+    assert ledger(path, "spend", "survey", "--epsilon", "0.3", "--user", "Ana P.").exit_code == 0
+    (record,) = facts(path, "history", "survey")
+    assert (record["user"], record["asked"]) == ("Ana P.", "epsilon=0.3")
+    result = ledger(path, "spend", "survey", "--epsilon", "0.3", "--user", "a\nb")
+    assert result.exit_code == 2
+    assert "--user must be printable text" in result.stderr
+    assert len(facts(path, "history", "survey")) == 1
+
+
 def test_opening_again_needs_the_same_budget_and_consent(path: Path) -> None:
     assert ledger(path, "open", "survey", "--epsilon", "3").exit_code == 1
     assert ledger(path, "open", "survey", "--epsilon", "3", "--exist-ok").exit_code == 0
@@ -184,7 +221,7 @@ def test_a_dataset_has_a_unit_that_charges_are_converted_to(path: Path) -> None:
     text = ledger(path, "show").stdout
     assert "replace one row" in text
     assert "not stated" in text
-    assert "converted from" in " ".join(ledger(path, "history", "rows").stdout.split())
+    assert "converted" in ledger(path, "history", "rows").stdout
     result = ledger(path, "spend", "rows", "--epsilon", "0.1", "--unit", "replace:person")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("Error: --unit must be of one row to be converted to")

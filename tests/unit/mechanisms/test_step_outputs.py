@@ -133,6 +133,7 @@ def test_the_unbiased_reading_has_each_step_as_its_mean(mechanism: ib.ClampedSta
     assert table @ readings == pytest.approx(steps, abs=1e-9 * (steps[-1] - steps[0]))
     spread = (table * (readings - steps[:, None]) ** 2).sum(axis=1)
     assert mechanism.least_reading_deviation**2 == pytest.approx(spread.min(), rel=1e-9)
+    assert mechanism.reading_variance(steps) == pytest.approx(spread, rel=1e-9)
     values = np.linspace(steps[0], float(mechanism.domain.upper), 101)
     nearest = np.abs(values[:, None] - steps).min(axis=1)
     assert (nearest <= mechanism.reading_bias).all()

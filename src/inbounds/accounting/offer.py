@@ -1,0 +1,108 @@
+"""The arguments of a release that a ledger checks before it charges anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inbounds import _check
+from inbounds._column import open_column
+from inbounds.accounting.priced import PricedMechanism
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.guarantee import Amount
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRelease:
+    """Values that a mechanism will accept.
+
+    Attributes
+    ----------
+    numbers
+        The values, which are private.
+    count
+        The number of releases.
+    rebuilt
+        Turns outputs into what the caller gets.
+    """
+
+    numbers: NDArray[Any]
+    count: int
+    rebuilt: Callable[[Any], Any]
+
+
+def check_mechanism(mechanism: object) -> None:
+    """Refuse what is not a mechanism.
+
+    Examples
+    --------
+    >>> check_mechanism(0.1)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentTypeError: mechanism must be an inbounds mechanism, got float.
+    """
+    if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
+        raise ArgumentTypeError.must_be(
+            "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
+        )
+
+
+def checked_release(
+    mechanism: PricedMechanism, value: Any, options: dict[str, Any]
+) -> CheckedRelease:
+    """Check everything that could fail later, without drawing a bit.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedLaplace(ib.Box(0, 120), 2.5, scale=30.0)
+    >>> checked_release(m, [41.3, 17.0], {}).count
+    2
+    """
+    check_mechanism(mechanism)
+    column = open_column(value, "value") if mechanism.domain.is_interval else None
+    numbers = _check.private_array(value=column[0] if column else value)
+    mechanism.domain.check_shape(numbers, "value")
+    if numbers.size == 0:
+        raise ArgumentError.must("value", "hold at least one number")
+    no_rows = np.empty((0, mechanism.domain.dimension))
+    mechanism.release(no_rows, **options)  # draws no bit, but checks the options
+    if column:
+        column[1](np.zeros(numbers.shape))  # rebuilding must not fail after the charge
+    count = numbers.size // mechanism.domain.dimension
+    return CheckedRelease(numbers, count, column[1] if column else _unchanged)
+
+
+def _unchanged(outputs: Any) -> Any:
+    return outputs
+
+
+def asked_of(release: object) -> Amount | None:
+    """Return the guarantee that a mechanism was calibrated for, or None if it does not say.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> asked_of(ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.9, delta=1e-7))
+    Amount(epsilon=0.9, delta=1e-07)
+    >>> asked_of(ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=20.0)) is None
+    True
+    """
+    asked = getattr(release, "asked", None)
+    return Amount(**asked.stated()) if isinstance(asked, Amount) else None
+
+
+def stated_amount(epsilon: float | None, delta: float | None, rho: float | None) -> Amount | None:
+    """Return numbers that a caller stated, and that were checked already, as an amount.
+
+    Examples
+    --------
+    >>> stated_amount(1, 0, None)
+    Amount(epsilon=1.0)
+    """
+    numbers = {"epsilon": epsilon, "delta": delta or None, "rho": rho}
+    stated = {name: float(number) for name, number in numbers.items() if number is not None}
+    return Amount(**stated) if stated else None
