@@ -16,6 +16,7 @@ from inbounds.domain import Box
 from inbounds.frames.central.plan import Plan
 from inbounds.frames.central.share import float_above, float_below
 from inbounds.frames.central.statistic import Statistic
+from inbounds.guarantee import Guarantee
 from inbounds.loss import PrivacyLoss
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.profile import tabulated
@@ -33,8 +34,10 @@ class JointRelease:
     ----------
     sums
         The mechanism of the sums; None if there are none.
-    plans, asked
+    plans, statistics
         How quantiles are drawn, and what they are, under the user's names of columns.
+    asked
+        The guarantee of the whole release, as the caller wrote it.
 
     Examples
     --------
@@ -49,9 +52,13 @@ class JointRelease:
     """
 
     def __init__(
-        self, sums: NoiseMechanism | None, plans: Sequence[Plan], asked: Sequence[Statistic]
+        self,
+        sums: NoiseMechanism | None,
+        plans: Sequence[Plan],
+        statistics: Sequence[Statistic],
+        asked: Guarantee | None = None,
     ) -> None:
-        self._sums, self._asked = sums, asked
+        self._sums, self._statistics, self.asked = sums, statistics, asked
         costs = [cost for plan in plans for cost in plan.costs()]
         self._quantiles = epsilon = sum((cost.epsilon for cost in costs), Fraction(0))
         rho = sum((cost.rho for cost in costs), Fraction(0))
@@ -92,4 +99,4 @@ class JointRelease:
 
     def __repr__(self) -> str:
         parts = [] if self._sums is None else [repr(self._sums)]
-        return f"JointRelease({', '.join([*parts, *map(repr, self._asked)])})"
+        return f"JointRelease({', '.join([*parts, *map(repr, self._statistics)])})"

@@ -25,6 +25,7 @@ from inbounds.frames.central.statistic import Statistic
 from inbounds.frames.central.summary import Summary
 from inbounds.frames.silence import quietly
 from inbounds.guarantee import Guarantee, check_delta
+from inbounds.mechanisms.asked import noted
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.unit import Adjacency, Unit
 
@@ -200,10 +201,10 @@ def summarize(
     trial = quietly(summary.trial)  # fails before anything is charged
     if noise is None and not drawing.plans:  # only the public number of rows is asked for
         return trial
-    priced: Any = None if noise is None else noise.mechanism
+    priced: Any = None if noise is None else noted(noise.mechanism, guarantee)
     if drawing.plans:
         asked = [statistic for statistic in request.statistics if isinstance(statistic, Quantile)]
-        priced = JointRelease(priced, drawing.plans, asked)
+        priced = JointRelease(priced, drawing.plans, asked, guarantee)
     if ledger is None:
         outputs = priced.release(values)
     else:  # the charge is durable before anything is drawn, even the quantiles
