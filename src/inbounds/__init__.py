@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InBoundsError,
         LedgerError,
         MissingPackageError,
+        RepeatedReleaseWarning,
         RowOrderWarning,
         WeakGuaranteeWarning,
     )
@@ -83,6 +84,7 @@ __all__ = [
     "PerCoordinate",
     "PrivacyLoss",
     "Regimes",
+    "RepeatedReleaseWarning",
     "RowOrderWarning",
     "TableCertificate",
     "Unit",
@@ -121,6 +123,7 @@ _HOMES = {
         "InBoundsError",
         "LedgerError",
         "MissingPackageError",
+        "RepeatedReleaseWarning",
         "RowOrderWarning",
         "WeakGuaranteeWarning",
     ),

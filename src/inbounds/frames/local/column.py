@@ -128,8 +128,7 @@ class PrivateColumn:
             dtype = np.dtype(np.int64)
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-            requirement = "finite: NaN and infinities cannot be released"
-            raise ArgumentError.must_be(f"column {self.name!r}", requirement)
+            raise self._infinite()
         return self._draw(numbers).astype(dtype, copy=False)
 
     def _filled(self, values: Numbers, missing: NDArray[np.bool_] | None) -> Numbers:
@@ -137,13 +136,24 @@ class PrivateColumn:
         if missing is None or not missing.any():
             return values
         if self.nulls == "error":
-            words = "{} treats them as random numbers from the box, {} publishes where they are."
-            hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
-            raise ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
+            raise self._null()
         numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden
         count = int(missing.sum())
         numbers[missing] = draw_uniform(self._grid, count) if self.nulls == "uniform" else 0.0
         return numbers
+
+    def refusals(self) -> tuple[ArgumentError, ...]:
+        """Return every error that `release` raises because of the values."""
+        return self._null(), self._infinite()
+
+    def _null(self) -> ArgumentError:
+        words = "{} treats them as random numbers from the box, {} publishes where they are."
+        hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
+        return ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
+
+    def _infinite(self) -> ArgumentError:
+        requirement = "finite: NaN and infinities cannot be released"
+        return ArgumentError.must_be(f"column {self.name!r}", requirement)
 
     def _draw(self, numbers: Numbers) -> Numbers:
         """Draw outputs; after many values, small batches are padded to use the fast sampler."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local import arrow_frame
 from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.once import drawn_once
 from inbounds.frames.local.order import random_keys
 
 with optional():
@@ -25,13 +27,18 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
-    """Return a relation that replaces columns whenever it is evaluated.
+def privatize_frame(
+    frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False, lazy: bool = False
+) -> Any:
+    """Return a relation over outputs that are drawn now or, if `lazy`, at every evaluation.
 
-    A fresh function for each column is registered on the relation's connection, until the
-    connection is closed (close it: otherwise DuckDB reports leaks at exit). The function is
-    declared to have side effects, so that DuckDB neither reuses its outputs nor moves a filter
-    past it.
+    A fresh function for each column is registered on the relation's connection. It is declared to
+    have side effects, so that DuckDB neither reuses its outputs nor moves a filter past it.
+
+    Outputs that are drawn now are held in memory by the relation and those made from it. Nothing is
+    written to the database, which may be read-only, and no transaction can undo them. The functions
+    are removed. If `lazy`, they stay until the connection is closed (close it: otherwise DuckDB
+    reports leaks at exit).
 
     Examples
     --------
@@ -47,11 +54,29 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
         raise ArgumentTypeError.must_be("frame", "a relation of DuckDB 2.0 or newer")
     places = locate(columns, frame.columns)
     _refuse_alike(places, frame.columns)
+    functions: list[str] = []
+    try:
+        released = _released(frame, places, connection, functions, shuffle=shuffle)
+        return released if lazy else drawn_once(released.materialize, places.values())
+    finally:
+        if not lazy:
+            _remove(functions, connection)
+
+
+def _released(
+    frame: Any,
+    places: dict[int, PrivateColumn],
+    connection: Any,
+    functions: list[str],
+    *,
+    shuffle: bool,
+) -> Any:
+    """Return a relation that draws at every evaluation; `functions` gets what it registers."""
     replaced = []
     for i, column in places.items():
         given = str(frame.types[i])
         kept = column.keeps(number_type(column, given, _TYPES))
-        name = f"inbounds_{secrets.token_hex(8)}"
+        name = _new_name(functions)
         connection.create_function(
             name,
             partial(arrow_frame.release, column),
@@ -64,12 +89,24 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
         quoted = '"' + str(column.name).replace('"', '""') + '"'
         replaced.append(f"{name}({quoted}) AS {quoted}")
     released = frame.project(f"* REPLACE ({', '.join(replaced)})")
-    return _shuffled(released, next(iter(places)), connection) if shuffle else released
+    return _shuffled(released, next(iter(places)), connection, functions) if shuffle else released
 
 
-def _shuffled(frame: Any, place: int, connection: Any) -> Any:
+def _new_name(functions: list[str]) -> str:
+    functions.append(f"inbounds_{secrets.token_hex(8)}")
+    return functions[-1]
+
+
+def _remove(functions: list[str], connection: Any) -> None:
+    """Remove functions, except those that went with a transaction that has failed."""
+    for name in functions:
+        with suppress(Exception):
+            connection.remove_function(name)
+
+
+def _shuffled(frame: Any, place: int, connection: Any, functions: list[str]) -> Any:
     """Order rows by our own random words, because DuckDB's random() can be predicted."""
-    name = f"inbounds_{secrets.token_hex(8)}"
+    name = _new_name(functions)
     connection.create_function(
         name,
         lambda values: pa.array(random_keys(len(values))),

@@ -10,6 +10,7 @@ from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
 from inbounds.frames.local.column import PrivateColumn, locate, number_type
 from inbounds.frames.local.layout import rebuilt_column
+from inbounds.frames.local.once import evaluated
 from inbounds.frames.local.order import permutation, warn_if_sorted
 
 with optional():
@@ -23,8 +24,13 @@ _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 _SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
+def privatize_frame(
+    frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False, lazy: bool = False
+) -> Any:
     """Replace columns of a data frame now, or of a lazy frame whenever it is collected.
+
+    Unless `lazy` is true, a lazy frame is collected here, once, and the result is a lazy frame over
+    the outputs in memory.
 
     In a lazy plan, this is a function of whole frames. If it were an expression, Polars would call
     it once for a column that is stored as one repeated value, and repeat the output. Filters must
@@ -48,6 +54,8 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
         return _replaced(frame, places, shuffle=shuffle)
     if not shuffle:
         warn_if_sorted(c.name for c in places.values() if c.name == _last_sorted_by(frame))
+    if not lazy:
+        return _replaced(evaluated(frame.collect), places, shuffle=shuffle).lazy()
     return frame.map_batches(
         lambda batch: _replaced(batch, places, shuffle=shuffle),
         predicate_pushdown=False,

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any, TypeVar
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, warn_caller
 from inbounds.accounting.composition import Composition, compose
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, RepeatedReleaseWarning
 from inbounds.frames.local.column import Nulls, PrivateColumn
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.unit import Unit
@@ -25,6 +25,12 @@ _ENGINES = {
     "duckdb": (("DuckDBPyRelation",), "duckdb_frame"),
     "pyspark.sql": (("DataFrame",), "spark_frame"),
 }
+_LAZY = {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyspark.sql", "DataFrame")}
+_REPEATED = (
+    "lazy=True draws new noise each time the result is evaluated, and each evaluation is another "
+    "release: k of them cost k times as much, and their average approaches the true values.\n"
+    "Hint: evaluate the result once, and continue with what was written."
+)
 
 
 @called()
@@ -34,6 +40,7 @@ def privatize(
     *,
     nulls: Nulls = "error",
     shuffle: bool = False,
+    lazy: bool = False,
 ) -> Frame:
     """Replace every value in some columns by a private output, before the data leave their owner.
 
@@ -53,11 +60,18 @@ def privatize(
         ``"uniform"``: treat each as a number drawn uniformly from the box.
     shuffle
         Whether to put the rows into a random order, with randomness from the operating system. A
-        pandas index is then replaced by a new one, and a lazy frame needs memory for all its rows
-        when it is evaluated. **Without it, the order of the rows is published**: if a table is
-        sorted by a private column, or was filled in an order related to it, the place of a row
-        reveals its value, no matter how much noise is added. A `RowOrderWarning` is given only if
-        the frame itself says that it is sorted, because examining the data would reveal something.
+        pandas index is then replaced by a new one. **Without it, the order of the rows is
+        published**: if a table is sorted by a private column, or was filled in an order related to
+        it, the place of a row reveals its value, no matter how much noise is added. A
+        `RowOrderWarning` is given only if the frame itself says that it is sorted, because
+        examining the data would reveal something.
+    lazy
+        What to do about a Polars LazyFrame, a DuckDB relation or a PySpark DataFrame, which an
+        engine evaluates at every look. By default it is evaluated here, once, and the result is a
+        lazy frame over the outputs: they are held in memory (Polars, DuckDB) or in a checkpoint
+        (PySpark), so that every look shows the same ones. **With** ``lazy=True`` **every look is
+        another release**, which a `RepeatedReleaseWarning` says: use it to write a table that does
+        not fit into memory to a file, once.
 
     Returns
     -------
@@ -71,6 +85,8 @@ def privatize(
         one column of each name, a mechanism is not on an interval or has a smaller sensitivity than
         its width, a column's type cannot hold the outputs, or a column has nulls (with
         ``nulls="error"``) or infinite values.
+        An engine that fails to evaluate `frame` is named without its message, which may show
+        values. A Spark session with speculation is refused unless `lazy` is true.
     ArgumentTypeError
         If `frame` or a column has a type that cannot be used, or `mechanisms` is not a mapping of
         names to mechanisms.
@@ -88,10 +104,18 @@ def privatize(
     ``Unit("replace", "row")``. With ``nulls="uniform"`` a missing value is hidden like any other
     value. **With** ``nulls="keep"`` **it is not hidden**: which values are missing is published.
 
-    **A lazy frame draws fresh noise each time it is evaluated, and each evaluation is another
-    release**: two of them cost twice as much. Evaluate it once, keep the result (write it to a
-    file, ``collect()`` it, ``materialize()`` a relation) and continue with that. Spark may evaluate
-    a frame again if it loses an executor, even after ``cache()``; write to storage instead.
+    **One call is one release**: every output is drawn once, and all looks at the result show the
+    same outputs. (A RecordBatchReader draws while it is read, which is possible once.) With
+    ``lazy=True`` each evaluation draws again and costs ``row_guarantee(mechanisms)`` again, and the
+    average of many evaluations approaches the true values.
+
+    Spark computes lost rows again, which would draw them again, even after ``cache()``. The result
+    is therefore a checkpoint, where the plan ends. If the session has a checkpoint directory, rows
+    are written there and survive the loss of executors. Otherwise the executors store them, and
+    after the loss of one Spark raises an error. A task that fails while the checkpoint is made
+    draws again, but the rows of the failed attempt are in no result. With ``lazy=True`` a retried
+    task or a recomputed stage may draw a row again that was already used elsewhere, so that two
+    draws of one row can be written: nothing in Spark prevents this after a shuffle.
 
     Notes
     -----
@@ -112,8 +136,8 @@ def privatize(
     lists are refused.
 
     NaN is a missing value in pandas and an error elsewhere; infinities are errors. Values outside
-    the box are moved to the nearest bound. Errors name the column and never show a value. If a lazy
-    frame raises one while it is evaluated, it is wrapped in an error of the engine.
+    the box are moved to the nearest bound. Errors name the column and never show a value. With
+    ``lazy=True`` they are raised when the result is evaluated, wrapped in an error of the engine.
 
     Examples
     --------
@@ -127,9 +151,13 @@ def privatize(
     """
     _check.one_of(("error", "keep", "uniform"), nulls=nulls)
     columns = _columns(mechanisms, nulls)
-    module = importlib.import_module(f"inbounds.frames.local.{_engine(frame)}")
-    shuffle = _check.yes_or_no(shuffle=shuffle)
-    result: Frame = module.privatize_frame(frame, columns, shuffle=shuffle)
+    engine, is_lazy = _engine(frame)
+    module = importlib.import_module(f"inbounds.frames.local.{engine}")
+    options = {"shuffle": _check.yes_or_no(shuffle=shuffle)}
+    if _check.yes_or_no(lazy=lazy) and is_lazy:
+        options["lazy"] = True
+        warn_caller(RepeatedReleaseWarning(_REPEATED))
+    result: Frame = module.privatize_frame(frame, columns, **options)
     return result
 
 
@@ -162,8 +190,8 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     Notes
     -----
     The pure epsilon of a row is at most the sum of the epsilons of its columns; the other bounds
-    compose as in docs/proofs/composition.md. A lazy frame costs this each time it is evaluated. A
-    person with several rows pays for each of them.
+    compose as in docs/proofs/composition.md. With ``lazy=True`` a row costs this each time that it
+    is evaluated. A person with several rows pays for each of them.
 
     Examples
     --------
@@ -187,13 +215,16 @@ def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[Pri
     return [PrivateColumn(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
 
 
-def _engine(frame: object) -> str:
-    """Return the name of our module for a frame; the package of an existing frame is loaded."""
+def _engine(frame: object) -> tuple[str, bool]:
+    """Return the name of our module for a frame, and whether its engine evaluates it at each look.
+
+    The package of an existing frame is loaded.
+    """
     for package, (kinds, module) in _ENGINES.items():
         loaded = sys.modules.get(package)
-        classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
-        if isinstance(frame, classes):
-            return module
+        for kind in kinds:
+            if hasattr(loaded, kind) and isinstance(frame, getattr(loaded, kind)):
+                return module, (package, kind) in _LAZY
     raise ArgumentTypeError.must_be(
         "frame",
         "a pandas or Polars data frame, a PyArrow table or reader, a DuckDB relation or a "

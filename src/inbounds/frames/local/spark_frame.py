@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from inbounds._extra import optional
+from inbounds.errors import ArgumentError, Hint
 from inbounds.frames.binding import own_name
 from inbounds.frames.local import arrow_frame
 from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.once import drawn_once
 from inbounds.frames.local.order import random_keys
 
 with optional():
@@ -28,12 +30,15 @@ _TYPES = {
 }
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
-    """Return a data frame whose executors replace columns, batch by batch, when it is evaluated.
+def privatize_frame(
+    frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False, lazy: bool = False
+) -> Any:
+    """Return a data frame whose executors replace columns, batch by batch, in a checkpoint.
 
-    Nothing passes through the driver. Spark cannot analyse the step, so it moves no filter past it.
-    Metadata of fields are left out. Columns get new names first, by their places, because PySpark
-    would look them up by name and read a dot in a name as a field of a struct.
+    If `lazy`, they do so each time that it is evaluated. Nothing passes through the driver. Spark
+    cannot analyse the step, so it moves no filter past it. Metadata of fields are left out. Columns
+    get new names first, by their places, because PySpark would look them up by name and read a dot
+    in a name as a field of a struct.
 
     Examples
     --------
@@ -45,11 +50,47 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     for i, column in places.items():
         fields[i] = _output_field(column, fields[i])
     frame = frame.toDF(*map(own_name, range(len(fields))))
-    if not shuffle:
-        return frame.mapInArrow(_releaser(places), StructType(fields))
-    key = f"inbounds_{secrets.token_hex(8)}"
-    keyed = StructType([*fields, StructField(key, LongType(), False)])
-    return frame.mapInArrow(_releaser(places, key), keyed).orderBy(key).drop(key)
+    key = f"inbounds_{secrets.token_hex(8)}" if shuffle else None
+    keys = [] if key is None else [StructField(key, LongType(), False)]
+    released = frame.mapInArrow(_releaser(places, key), StructType([*fields, *keys]))
+    if not lazy:
+        released = _checkpoint(released, places.values())
+    return released if key is None else released.orderBy(key).drop(key)
+
+
+def _checkpoint(released: Any, columns: Iterable[PrivateColumn]) -> Any:
+    """Draw all rows now, into storage from which Spark reads them and never computes them again.
+
+    A reliable directory outlives executors. Without one, rows are stored by the executors, and if
+    one of them is lost, Spark raises an error. Both end the plan: `cache()` does not, and Spark
+    would draw lost rows again. An order of rows is applied afterwards, because Spark draws rows
+    twice to sort them, and again if it loses some that it has sorted.
+
+    Two attempts of one task at the same time may both be stored, so speculation is refused.
+    """
+    session = released.sparkSession
+    if str(session.conf.get("spark.speculation", "false")).lower() == "true":
+        raise ArgumentError.must_be(
+            "frame",
+            "of a session without speculation, which may draw a row twice",
+            hint=Hint(
+                "start the session with spark.speculation=false, or use {} and write the result "
+                "to storage once.",
+                "lazy=True",
+            ),
+        )
+    is_reliable = _checkpoint_directory(session) is not None
+    keep = released.checkpoint if is_reliable else released.localCheckpoint
+    return drawn_once(keep, columns)
+
+
+def _checkpoint_directory(session: Any) -> str | None:
+    """Return the directory for checkpoints, if the session has one; Spark Connect has settings."""
+    context = getattr(session, "_sc", None)
+    if context is None:
+        directory: str | None = session.conf.get("spark.checkpoint.dir", None)
+        return directory
+    return context.getCheckpointDir()  # type: ignore[no-any-return]
 
 
 def _output_field(column: PrivateColumn, field: StructField) -> StructField:
