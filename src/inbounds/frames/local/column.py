@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,18 @@ class PrivateColumn:
         return Grid.fit(float(box.lower), float(box.upper), box.steps[0], scale=width)
 
 
+class Named(Protocol):
+    """A column of a frame, of any kind."""
+
+    @property
+    def name(self) -> Hashable:
+        """Its name in the frame."""
+        ...
+
+
+Column = TypeVar("Column", bound=Named)
+
+
 def bare_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return a dtype in the machine's byte order, without metadata, which may hold private values.
 
@@ -203,7 +215,7 @@ def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
     return np.asarray(grid.points(indices[:count]), np.float64)
 
 
-def locate(columns: Iterable[PrivateColumn], names: Iterable[Hashable]) -> dict[int, PrivateColumn]:
+def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Column]:
     """Return the columns by their places among the `names` of a frame's columns.
 
     Examples
@@ -212,7 +224,7 @@ def locate(columns: Iterable[PrivateColumn], names: Iterable[Hashable]) -> dict[
     {}
     """
     names = list(names)
-    places: dict[int, PrivateColumn] = {}
+    places: dict[int, Column] = {}
     for column in columns:
         matches = [i for i, name in enumerate(names) if _is_same(name, column.name)]
         if len(matches) != 1:

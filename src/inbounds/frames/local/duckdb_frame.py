@@ -8,10 +8,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local import arrow_frame
-from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.category import CategoryColumn, LocalColumn
+from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.once import drawn_once
 from inbounds.frames.local.order import random_keys
 
@@ -28,7 +31,7 @@ _TYPES = {
 
 
 def privatize_frame(
-    frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False, lazy: bool = False
+    frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False, lazy: bool = False
 ) -> Any:
     """Return a relation over outputs that are drawn now or, if `lazy`, at every evaluation.
 
@@ -65,7 +68,7 @@ def privatize_frame(
 
 def _released(
     frame: Any,
-    places: dict[int, PrivateColumn],
+    places: dict[int, LocalColumn],
     connection: Any,
     functions: list[str],
     *,
@@ -74,22 +77,41 @@ def _released(
     """Return a relation that draws at every evaluation; `functions` gets what it registers."""
     replaced = []
     for i, column in places.items():
-        given = str(frame.types[i])
-        kept = column.keeps(number_type(column, given, _TYPES))
+        given, returned, final = _types(column, frame.types[i])
         name = _new_name(functions)
         connection.create_function(
             name,
             partial(arrow_frame.release, column),
             [given],
-            given if kept else "DOUBLE",
+            returned,
             type="arrow",
             null_handling="special",
             side_effects=True,
         )
         quoted = '"' + str(column.name).replace('"', '""') + '"'
-        replaced.append(f"{name}({quoted}) AS {quoted}")
+        replaced.append(f"{name}({quoted}::{given})::{final} AS {quoted}")
     released = frame.project(f"* REPLACE ({', '.join(replaced)})")
     return _shuffled(released, next(iter(places)), connection, functions) if shuffle else released
+
+
+def _types(column: LocalColumn, given: Any) -> tuple[str, str, str]:
+    """Return the types that our function takes and returns, and that of the result.
+
+    Enums pass our function as texts; the result lists the levels, whatever the enum listed.
+    """
+    kind = str(given)
+    if not isinstance(column, CategoryColumn):
+        returned = kind if column.keeps(number_type(column, kind, _TYPES)) else "DOUBLE"
+        return kind, returned, returned
+    is_text = column.mechanism.family == "text"
+    if is_text and given.id == "enum":
+        levels = map(str, column.mechanism.levels)
+        listed = ", ".join("'" + level.replace("'", "''") + "'" for level in levels)
+        return "VARCHAR", "VARCHAR", f"ENUM({listed})"
+    numpy_type = "bool" if kind == "BOOLEAN" else _TYPES.get(kind, "float64")
+    if not (is_text if kind == "VARCHAR" else column.fits(np.dtype(numpy_type))):
+        raise column.refused_type(kind)
+    return kind, kind, kind
 
 
 def _new_name(functions: list[str]) -> str:
@@ -120,7 +142,7 @@ def _shuffled(frame: Any, place: int, connection: Any, functions: list[str]) -> 
     return frame.order(f"{name}({quoted})")
 
 
-def _refuse_alike(places: dict[int, PrivateColumn], names: Sequence[str]) -> None:
+def _refuse_alike(places: dict[int, LocalColumn], names: Sequence[str]) -> None:
     """Refuse a name that differs from another one only in case: DuckDB does not tell them apart."""
     folded = [name.casefold() for name in names]
     for i in places:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.local.column import PrivateColumn
+from inbounds.frames.local.category import LocalColumn
 from inbounds.frames.silence import quietly
 
 Result = TypeVar("Result")
@@ -25,7 +25,7 @@ def evaluated(work: Callable[[], Result]) -> Result:
     return quietly(work, _ADVICE)
 
 
-def drawn_once(work: Callable[[], Result], columns: Iterable[PrivateColumn]) -> Result:
+def drawn_once(work: Callable[[], Result], columns: Iterable[LocalColumn]) -> Result:
     """Return ``work()``, which makes an engine draw all outputs of `columns`.
 
     An engine wraps errors that our functions raise inside it, and adds what it knows about the
@@ -34,6 +34,7 @@ def drawn_once(work: Callable[[], Result], columns: Iterable[PrivateColumn]) -> 
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> age = PrivateColumn("age", ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), "error")
     >>> def fail():
     ...     raise RuntimeError("in row 7: column 'age' must have no nulls.")
@@ -56,7 +57,7 @@ def drawn_once(work: Callable[[], Result], columns: Iterable[PrivateColumn]) -> 
     return evaluated(explained)
 
 
-def _reason(error: Exception, columns: Iterable[PrivateColumn]) -> ArgumentError | None:
+def _reason(error: Exception, columns: Iterable[LocalColumn]) -> ArgumentError | None:
     text = str(error)
     refusals = (refusal for column in columns for refusal in column.refusals())
     return next((refusal for refusal in refusals if refusal.sentence in text), None)

@@ -15,8 +15,10 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError, InBoundsError
-from inbounds.frames.local.column import PrivateColumn, bare_dtype, locate, type_refusal
+from inbounds.frames.local.category import CategoryColumn, LocalColumn
+from inbounds.frames.local.column import bare_dtype, locate, type_refusal
 from inbounds.frames.local.order import category_order, permutation
+from inbounds.frames.local.pandas_category import release_levels
 from inbounds.frames.silence import in_our_words
 
 with optional():
@@ -27,7 +29,7 @@ _WHOLE = {str, bytes, bool, int, float, complex, Decimal, date, datetime, time, 
 _WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # types of cells
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as usual in pandas.
 
     `attrs`, metadata of dtypes, and the attributes that a subclass lists in `_metadata` are left
@@ -191,7 +193,7 @@ def _bare_index(index: Any) -> Any:
     return _rebuilt(index, index.name)
 
 
-def release(column: PrivateColumn, series: Any) -> Any:
+def release(column: LocalColumn, series: Any) -> Any:
     """Return private outputs for a series, in an array of the same family (numpy, masked, Arrow).
 
     Examples
@@ -201,6 +203,8 @@ def release(column: PrivateColumn, series: Any) -> Any:
     >>> release(PrivateColumn("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
     Int8Dtype()
     """
+    if isinstance(column, CategoryColumn):
+        return release_levels(column, series)
     given = series.dtype
     is_extension = not isinstance(given, np.dtype)
     dtype = getattr(given, "numpy_dtype", None) if is_extension else bare_dtype(given)

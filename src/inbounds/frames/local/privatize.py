@@ -11,8 +11,10 @@ from inbounds import _check
 from inbounds._entry import called, warn_caller
 from inbounds.accounting.composition import Composition, compose
 from inbounds.errors import ArgumentError, ArgumentTypeError, RepeatedReleaseWarning
+from inbounds.frames.local.category import CategoryColumn
 from inbounds.frames.local.column import Nulls, PrivateColumn
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.randomized_response import RandomizedResponse
 from inbounds.unit import Unit
 
 Frame = TypeVar("Frame")
@@ -36,7 +38,7 @@ _REPEATED = (
 @called()
 def privatize(
     frame: Frame,
-    mechanisms: Mapping[Any, Mechanism],
+    mechanisms: Mapping[Any, Mechanism | RandomizedResponse],
     *,
     nulls: Nulls = "error",
     shuffle: bool = False,
@@ -54,10 +56,11 @@ def privatize(
         RecordBatchReader, a DuckDB relation, or a PySpark DataFrame.
     mechanisms
         For the name of each column to replace, a mechanism on an interval. Its sensitivity must be
-        at least the width of the interval, because two people may have any two values.
+        at least the width of the interval, because two people may have any two values. For
+        categories and yes/no columns, a `RandomizedResponse` over their levels.
     nulls
         What to do about missing values. ``"error"``: refuse them. ``"keep"``: leave them missing.
-        ``"uniform"``: treat each as a number drawn uniformly from the box.
+        ``"uniform"``: treat each as a number drawn uniformly from the box, or as a random level.
     shuffle
         Whether to put the rows into a random order, with randomness from the operating system. A
         pandas index is then replaced by a new one. **Without it, the order of the rows is
@@ -130,6 +133,11 @@ def privatize(
     of PyArrow keep their type if the box has whole steps, and become doubles otherwise. Booleans,
     other decimals, strings and times are refused.
 
+    With `RandomizedResponse`, columns of texts, integers and booleans keep their type. Categories
+    of pandas, enums and dictionaries stay such, and list the levels of the mechanism, in their
+    order, whatever the column listed: its own list may depend on the data. A value that is none of
+    the levels is an error. Texts are compared by their bytes.
+
     Other Arrow columns, including those of pandas, are built anew, so that their memory holds the
     published rows and nothing else. Views of text become text, and runs and dictionaries become
     their values, except ordered categories and top-level dictionaries of text. Unions and views of
@@ -161,7 +169,7 @@ def privatize(
     return result
 
 
-def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
+def row_guarantee(mechanisms: Mapping[Any, Mechanism | RandomizedResponse]) -> Composition:
     """Return what publishing one row, with all its named columns, costs the person it is about.
 
     Parameters
@@ -205,14 +213,21 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     return compose((column.mechanism for column in columns), unit=Unit("replace", "row"))
 
 
-def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[PrivateColumn]:
+def _columns(
+    mechanisms: Mapping[Hashable, Mechanism | RandomizedResponse], nulls: Nulls
+) -> list[PrivateColumn | CategoryColumn]:
     if not isinstance(mechanisms, Mapping):
         raise ArgumentTypeError.must(
             "mechanisms", "map names of columns to mechanisms", got=type(mechanisms).__name__
         )
     if not mechanisms:
         raise ArgumentError.must("mechanisms", "name at least one column")
-    return [PrivateColumn(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
+    return [
+        CategoryColumn(name, mechanism, nulls)
+        if isinstance(mechanism, RandomizedResponse)
+        else PrivateColumn(name, mechanism, nulls)
+        for name, mechanism in mechanisms.items()
+    ]
 
 
 def _engine(frame: object) -> tuple[str, bool]:

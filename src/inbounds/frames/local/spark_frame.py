@@ -12,13 +12,22 @@ from inbounds._extra import optional
 from inbounds.errors import ArgumentError, Hint
 from inbounds.frames.binding import own_name
 from inbounds.frames.local import arrow_frame
-from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.category import CategoryColumn, LocalColumn
+from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.once import drawn_once
 from inbounds.frames.local.order import random_keys
 
 with optional():
     import pyarrow as pa
-    from pyspark.sql.types import ArrayType, DoubleType, LongType, MapType, StructField, StructType
+    from pyspark.sql.types import (
+        ArrayType,
+        DoubleType,
+        LongType,
+        MapType,
+        StringType,
+        StructField,
+        StructType,
+    )
 
 _TYPES = {
     "tinyint": "int8",
@@ -31,7 +40,7 @@ _TYPES = {
 
 
 def privatize_frame(
-    frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False, lazy: bool = False
+    frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False, lazy: bool = False
 ) -> Any:
     """Return a data frame whose executors replace columns, batch by batch, in a checkpoint.
 
@@ -58,7 +67,7 @@ def privatize_frame(
     return released if key is None else released.orderBy(key).drop(key)
 
 
-def _checkpoint(released: Any, columns: Iterable[PrivateColumn]) -> Any:
+def _checkpoint(released: Any, columns: Iterable[LocalColumn]) -> Any:
     """Draw all rows now, into storage from which Spark reads them and never computes them again.
 
     A reliable directory outlives executors. Without one, rows are stored by the executors, and if
@@ -93,10 +102,21 @@ def _checkpoint_directory(session: Any) -> str | None:
     return context.getCheckpointDir()  # type: ignore[no-any-return]
 
 
-def _output_field(column: PrivateColumn, field: StructField) -> StructField:
+def _output_field(column: LocalColumn, field: StructField) -> StructField:
+    if isinstance(column, CategoryColumn):
+        return _category_field(column, field)
     kept = column.keeps(number_type(column, field.dataType.simpleString(), _TYPES))
     kind = field.dataType if kept else DoubleType()
     return StructField(field.name, kind, field.nullable)
+
+
+def _category_field(column: CategoryColumn, field: StructField) -> StructField:
+    kind = field.dataType.simpleString()
+    numpy_type = "bool" if kind == "boolean" else _TYPES.get(kind, "float64")
+    is_text = isinstance(field.dataType, StringType)  # of any collation: levels are compared here
+    if not (column.mechanism.family == "text" if is_text else column.fits(np.dtype(numpy_type))):
+        raise column.refused_type(kind)
+    return StructField(field.name, field.dataType, field.nullable)
 
 
 def _bare(kind: Any) -> Any:
@@ -112,7 +132,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _releaser(
-    places: dict[int, PrivateColumn], key: str | None = None
+    places: dict[int, LocalColumn], key: str | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that executors run; it adds a column `key` of random words, if given."""
 
