@@ -67,10 +67,10 @@ def test_accounting_reads_its_loss(tmp_path: Any) -> None:
     assert ib.compose([(m, 3)]).pure == pytest.approx(1.5)
     ledger = ib.Ledger(tmp_path / "budget.db")
     ledger.open("survey", epsilon=1.2)
-    ledger.charge(m, dataset="survey", label="smoker")
-    ledger.charge(m, dataset="survey", label="smoker")
+    ledger.spend("survey", loss=m.loss(), label="smoker")
+    ledger.spend("survey", loss=m.loss(), label="smoker")
     with pytest.raises(ib.BudgetExceededError):
-        ledger.charge(m, dataset="survey", label="smoker")
+        ledger.spend("survey", loss=m.loss(), label="smoker")
     ledger.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inbounds._extra import optional
@@ -51,14 +51,15 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     batches: Iterator[Any] = (
         released_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
     )
+    replaced: Collection[int] = places
     if shuffle:
-        rebuilt = Rebuilt(schema)
+        rebuilt, replaced = Rebuilt(schema), ()  # its dictionaries list outputs
         batches = rebuilt.reordered(batches, permutation, rows)
     if is_reader:
         return pa.RecordBatchReader.from_batches(schema, batches)
     if is_batch:
         return next(batches, None) or released_batch(rebuilt.batch(frame), places, schema)
-    return rebuilt.table(batches, schema)
+    return rebuilt.table(batches, schema, replaced)
 
 
 def _read(reader: Any) -> Iterator[Any]:

@@ -44,9 +44,9 @@ def release_levels(column: CategoryColumn, series: Any) -> Any:
     cells = cells[codes]
     if keeps_nulls:
         cells[missing] = None
-    is_typed = isinstance(series.dtype, np.dtype) and series.dtype.kind != "O"
-    dtype = bare_dtype(series.dtype) if is_typed else series.dtype
-    return pd.Series(cells, dtype=dtype).array  # an array of objects could become one of texts
+    if isinstance(series.dtype, np.dtype):
+        return cells.astype(bare_dtype(series.dtype))
+    return pd.array(cells, dtype=series.dtype)
 
 
 def _codes(column: CategoryColumn, series: Any) -> Codes:
@@ -64,6 +64,8 @@ def _codes(column: CategoryColumn, series: Any) -> Codes:
         fits = isinstance(numpy_type, np.dtype) and column.fits(numpy_type)
     if not fits:
         raise column.refused_type(dtype)
+    if isinstance(dtype, np.dtype):
+        series = series.astype(bare_dtype(dtype))  # pandas cannot count in another byte order
     distinct, values = pd.factorize(series)
     return _taken(_places(values.tolist(), column), distinct)
 

@@ -51,7 +51,7 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     copy.index = pd.RangeIndex(len(copy)) if shuffle else _bare_index(frame.index)
     _rebuild(copy, [frame.columns[i] for i in others])
     for i in sorted(places):
-        copy.insert(i, f"{i}", release(places[i], frame.iloc[:, i]))
+        copy.insert(i, f"{i}", _unchanged(release(places[i], frame.iloc[:, i]), copy.index))
     if shuffle:
         copy = copy.iloc[permutation(len(copy))].reset_index(drop=True)
         _rebuild(copy, frame.columns, sort=True)
@@ -67,7 +67,13 @@ def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
     for i, name in enumerate(names):
         array = frame.iloc[:, i].array
         if not _is_bare(array):
-            frame.isetitem(i, _rebuilt(array, name, sort=sort))
+            frame.isetitem(i, _unchanged(_rebuilt(array, name, sort=sort), frame.index))
+
+
+def _unchanged(array: Any, index: Any) -> Any:
+    """Return what pandas inserts as it is; of an array of objects it would make one of texts."""
+    of_numpy = isinstance(array, np.ndarray | pd.arrays.NumpyExtensionArray)
+    return pd.Series(array, index, object) if of_numpy and array.dtype.kind == "O" else array
 
 
 def _is_bare(array: Any) -> bool:

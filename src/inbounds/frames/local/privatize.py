@@ -134,9 +134,9 @@ def privatize(
     other decimals, strings and times are refused.
 
     With `RandomizedResponse`, columns of texts, integers and booleans keep their type. Categories
-    of pandas, enums and dictionaries stay such, and list the levels of the mechanism, in their
-    order, whatever the column listed: its own list may depend on the data. A value that is none of
-    the levels is an error. Texts are compared by their bytes.
+    of pandas, enums and dictionaries of text stay such, and list levels of the mechanism, whatever
+    the column listed: its own list may depend on the data. A value that is none of the levels is an
+    error. Texts are compared by their bytes.
 
     Other Arrow columns, including those of pandas, are built anew, so that their memory holds the
     published rows and nothing else. Views of text become text, and runs and dictionaries become
