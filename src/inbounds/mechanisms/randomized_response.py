@@ -83,7 +83,7 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     >>> m.release("no") in ("no", "yes"), round(m.flip_probability, 4)
     (True, 0.1192)
     >>> estimate = m.estimate(m.release(["no"] * 3000 + ["yes"] * 1000))
-    >>> 0.15 < estimate.fractions[1] < 0.35
+    >>> bool(0.15 < estimate.fractions[1] < 0.35)
     True
     """
 

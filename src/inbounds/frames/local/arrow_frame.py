@@ -36,6 +36,7 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> table = pa.table({"age": [17, 41], "town": ["Ulm", "Rom"]})
     >>> privatize_frame(table, [PrivateColumn("age", m, "error")]).schema.types
@@ -129,6 +130,7 @@ def release(column: LocalColumn, values: Any) -> Any:
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pa.array([17, None])).null_count
     1

@@ -47,6 +47,7 @@ def privatize_frame(
     --------
     >>> import duckdb
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> relation = duckdb.connect().sql("SELECT 41 AS age, 'Ulm' AS town")
     >>> privatize_frame(relation, [PrivateColumn("age", m, "error")]).columns

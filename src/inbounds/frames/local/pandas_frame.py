@@ -39,6 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> frame = pd.DataFrame({"age": [17, 41]}, index=["a", "b"])
     >>> privatize_frame(frame, [PrivateColumn("age", m, "error")]).index.tolist()
@@ -205,6 +206,7 @@ def release(column: LocalColumn, series: Any) -> Any:
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
     Int8Dtype()

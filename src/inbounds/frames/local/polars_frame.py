@@ -42,6 +42,7 @@ def privatize_frame(
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> lazy = pl.LazyFrame({"age": [17, 41]})
     >>> dict(privatize_frame(lazy, [PrivateColumn("age", m, "error")]).collect_schema())
@@ -75,6 +76,7 @@ def release(column: LocalColumn, series: pl.Series) -> pl.Series:
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pl.Series("age", [17, None])).null_count()
     1
