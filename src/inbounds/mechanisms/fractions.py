@@ -31,13 +31,15 @@ class Fractions(Printed):
         The levels, in the order of all arrays here.
     counts
         The number of outputs of each level.
-    own, other
-        The probabilities of an output if it is the true level, and if it is another one.
+    other
+        The probability of an output if another level is the true one.
+    contrast
+        By how much it is more probable if it is the true level itself.
 
     Notes
     -----
-    Let c be the fraction of outputs of a level. Its expectation is π·own + (1 - π)·other, where π
-    is the true fraction, so (c - other)/(own - other) is unbiased.
+    Let c be the fraction of outputs of a level. Its expectation is other + π·contrast, where π is the
+    true fraction, so (c - other)/contrast is unbiased.
 
     Examples
     --------
@@ -53,8 +55,8 @@ class Fractions(Printed):
 
     levels: tuple[Level, ...]
     counts: NDArray[np.int64]
-    own: float
     other: float
+    contrast: float
 
     def __post_init__(self) -> None:
         if not self.counts.sum():
@@ -64,7 +66,7 @@ class Fractions(Printed):
     def unbiased(self) -> Floats:
         """Unbiased estimates, which sum to 1 and may be negative or above 1."""
         observed = self.counts / self.counts.sum()
-        return np.asarray((observed - self.other) / (self.own - self.other), np.float64)
+        return np.asarray((observed - self.other) / self.contrast, np.float64)
 
     @cached_property
     def fractions(self) -> Floats:
@@ -80,7 +82,7 @@ class Fractions(Printed):
         n = self.counts.sum()
         observed = self.counts / n
         deviations = np.sqrt(observed * (1 - observed) / n)
-        return np.asarray(deviations / (self.own - self.other), np.float64)
+        return np.asarray(deviations / self.contrast, np.float64)
 
     def interval(self, level: Number) -> tuple[Floats, Floats]:
         """Return the ends of a confidence interval for each fraction by itself.
@@ -106,7 +108,7 @@ class Fractions(Printed):
         high = np.where(
             counts < n, betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail), 1.0
         )
-        ends = ((end - self.other) / (self.own - self.other) for end in (low, high))
+        ends = ((end - self.other) / self.contrast for end in (low, high))
         lower, upper = (np.clip(end, 0.0, 1.0) for end in ends)
         return lower, upper
 

@@ -18,6 +18,7 @@ Level = str | int | bool
 Family = Literal["text", "integer", "boolean"]
 
 _MOST = 1 << 16
+_FEW = 16
 _TYPES: dict[Family, tuple[type, ...]] = {
     "boolean": (bool, np.bool_),
     "integer": (int, *(np.dtype(f"{sign}{size}").type for sign in "iu" for size in (1, 2, 4, 8))),
@@ -138,7 +139,7 @@ def _codes_of_objects(values: list[Any], levels: Sequence[Level]) -> NDArray[np.
 
 
 def _codes_of_array(values: NDArray[Any], levels: Sequence[Level]) -> NDArray[np.int64]:
-    """Look up values of one type in the sorted levels."""
+    """Look up values of one type: few levels one by one, which is quicker, or many by sorting."""
     if _KINDS.get(values.dtype.kind) != family_of(levels):
         return np.full(values.size, -1)
     if values.dtype.kind in "iu":
@@ -147,8 +148,11 @@ def _codes_of_array(values: NDArray[Any], levels: Sequence[Level]) -> NDArray[np
         known = np.array([levels[i] for i in usable], values.dtype)
     else:
         usable, known = list(range(len(levels))), np.array(levels)
-    if not usable:
-        return np.full(values.size, -1)
+    if len(usable) <= _FEW:
+        codes = np.full(values.size, -1)
+        for place, level in zip(usable, known, strict=True):
+            codes += (values == level) * (place + 1)
+        return codes
     order = np.argsort(known)
     places = np.searchsorted(known, values, sorter=order).clip(max=len(usable) - 1)
     codes = np.array(usable)[order[places]]

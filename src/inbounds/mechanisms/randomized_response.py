@@ -5,12 +5,14 @@ Proof: docs/proofs/response.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 
+from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds._entry import constructed
 from inbounds._table import HasHtml, Table
@@ -24,6 +26,8 @@ from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.response import TOTAL, ResponseSampler
 
 _PRECISION = 256  # bits, of which 128 decide
+_SMALLEST = 1e-20  # with 2¹⁶ levels, 2¹²⁸ outcomes can be divided for this epsilon
+_LARGEST = 100.0  # beyond, e^epsilon is more than 2¹²⁸, and one outcome is enough
 _SHOWN = 8  # levels in a repr
 
 
@@ -93,7 +97,7 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", check_levels(self.levels))
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", _check_range(self.epsilon))
         other = _other(len(self.levels), self.epsilon)
         object.__setattr__(self, "sampler", ResponseSampler(len(self.levels), other))
         check_response(self.sampler, self.epsilon)
@@ -178,8 +182,9 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
             raise ArgumentError.must_be("counts", f"{len(self.levels)} whole numbers")
         if (numbers < 0).any():
             raise ArgumentError.must_be("counts", "zero or more")
-        own, other = (part / TOTAL for part in (self.sampler.own, self.sampler.other))
-        return Fractions(self.levels, numbers.astype(np.int64), own, other)
+        own, other = self.sampler.own, self.sampler.other
+        rates = other / TOTAL, (own - other) / TOTAL
+        return Fractions(self.levels, numbers.astype(np.int64), *rates)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor, which checks the fields and derives the rest again."""
@@ -207,10 +212,14 @@ def _rebuilt(levels: tuple[Level, ...], epsilon: float) -> RandomizedResponse:
     return RandomizedResponse(levels, epsilon=epsilon)
 
 
+def _check_range(epsilon: object) -> float:
+    return _check.within(_SMALLEST, math.inf, epsilon=check_epsilon(epsilon))
+
+
 def _other(count: int, epsilon: float) -> int:
     """Return the smallest integer above 2¹²⁸/(e^epsilon + count - 1), or the next one."""
     with ctx.workprec(_PRECISION):
-        quotient = TOTAL / (arb(exact(epsilon)).exp() + (count - 1))
+        quotient = TOTAL / (arb(exact(min(epsilon, _LARGEST))).exp() + (count - 1))
         above = quotient.upper()
         mantissa, exponent = above.ceil().man_exp()  # exact, because `above` has no radius
         return int(mantissa) << int(exponent)
@@ -226,7 +235,7 @@ def check_response(sampler: ResponseSampler, epsilon: float) -> None:
     inbounds.errors.CertificateError: randomised response does not have this epsilon.
     """
     with ctx.workprec(_PRECISION):
-        largest = fraction_below(arb(exact(epsilon)).exp())
+        largest = fraction_below(arb(exact(min(epsilon, _LARGEST))).exp())
     own, other = sampler.own, sampler.other
     if not 0 < other <= own or own * largest.denominator > other * largest.numerator:
         raise CertificateError("randomised response does not have this epsilon.")

@@ -81,6 +81,19 @@ def test_lists_objects_and_arrays_are_looked_up_alike(
         assert codes.shape == np.shape(given)
 
 
+@pytest.mark.parametrize("count", [2, 16, 17, 500])
+def test_few_and_many_levels_are_looked_up_alike(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for levels in (rng.permutation(3 * count)[:count], rng.permutation(3 * count)[:count] - count):
+        for given in (levels, np.array([f"{level}" for level in levels])):
+            known = tuple(given.tolist())
+            places = rng.integers(count, size=1000)
+            assert np.array_equal(codes_of(given[places], known, "values"), places)
+            foreign = np.append(given[places], given.max() + 1 if given is levels else "x")
+            with pytest.raises(ArgumentError, match="must hold levels"):
+                codes_of(foreign, known, "values")
+
+
 @pytest.mark.parametrize(
     ("values", "levels"),
     [

@@ -12,7 +12,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
 from inbounds.mechanisms.randomized_response import RandomizedResponse, check_response
 from inbounds.sampling.response import TOTAL, ResponseSampler
 
-EPSILONS = [1e-6, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0, 87.0, 89.0, 300.0]
+EPSILONS = [1e-19, 1e-6, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0, 87.0, 89.0, 300.0]
 counts = pytest.mark.parametrize("count", [2, 3, 10, 65_536])
 epsilons = pytest.mark.parametrize("epsilon", EPSILONS)
 
@@ -107,7 +107,15 @@ def test_what_is_no_level_is_refused_and_columns_are_sent_to_privatize() -> None
             m.release(column)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan, "1", None, True])
+@pytest.mark.parametrize("count", [2, 65_536])
+def test_extreme_epsilons_leave_every_output_possible(count: int) -> None:
+    assert RandomizedResponse(range(count), epsilon=9e99).sampler.other == 1
+    even = RandomizedResponse(range(count), epsilon=1e-19)
+    assert even.sampler.other <= even.sampler.own < even.sampler.other * (1 + 2.0**-50)
+    assert np.isfinite(even.estimate_counts([1] * count).unbiased).all()
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, 1e-20, math.inf, math.nan, "1", None, True])
 def test_epsilon_is_checked(epsilon: Any) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError), match="epsilon"):
         RandomizedResponse(["no", "yes"], epsilon=epsilon)
