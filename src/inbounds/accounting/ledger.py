@@ -230,7 +230,10 @@ class Ledger(LedgerReader):
         label = text(label=label)
         if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
             raise ArgumentTypeError.must_be(
-                "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
+                "mechanism",
+                "an inbounds mechanism",
+                got=type(mechanism).__name__,
+                hint="ledger.spend(dataset, loss=mechanism.loss()) charges for any other one.",
             )
         column = open_column(value, "value") if mechanism.domain.is_interval else None
         numbers = _check.private_array(value=column[0] if column else value)

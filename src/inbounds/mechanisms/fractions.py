@@ -38,8 +38,8 @@ class Fractions(Printed):
 
     Notes
     -----
-    Let c be the fraction of outputs of a level. Its expectation is other + π·contrast, where π is the
-    true fraction, so (c - other)/contrast is unbiased.
+    Let c be the fraction of outputs of a level. Its expectation is other + π·contrast, where π is
+    the true fraction, so (c - other)/contrast is unbiased.
 
     Examples
     --------
