@@ -5,6 +5,7 @@ view of memory, so that in memory, it does nothing at all: the aim means somethi
 file, which is how data leaves its owner.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +32,7 @@ Run = Callable[[], object]
 
 
 def run() -> Iterator[Table]:
+    warnings.simplefilter("ignore", ib.RepeatedReleaseWarning)  # nothing is published here
     table = new_table(
         f"{_ROWS:,} rows, one column of doubles: privatize, all cores",
         "Million rows a second, and × as a multiple of the same pipeline with a function that "
@@ -94,7 +96,7 @@ def _polars_contenders(lazy: pl.LazyFrame) -> list[pl.LazyFrame]:
         lazy.map_batches(step, predicate_pushdown=False, streamable=True)
         for step in (lambda frame: frame, clip)
     ]
-    return [mapped[0], privatize(lazy, {"age": _AGE}), mapped[1]]
+    return [mapped[0], privatize(lazy, {"age": _AGE}, lazy=True), mapped[1]]
 
 
 def _duckdb_contenders(relation: Any, connection: Any) -> list[Any]:
@@ -112,4 +114,4 @@ def _duckdb_contenders(relation: Any, connection: Any) -> list[Any]:
             side_effects=True,
         )
         mapped.append(relation.project(f"* REPLACE ({unique}(age) AS age)"))
-    return [mapped[0], privatize(relation, {"age": _AGE}), mapped[1]]
+    return [mapped[0], privatize(relation, {"age": _AGE}, lazy=True), mapped[1]]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InBoundsError,
         LedgerError,
         MissingPackageError,
+        RepeatedReleaseWarning,
         RowOrderWarning,
         WeakGuaranteeWarning,
     )
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.mechanisms.clamped_staircase import ClampedStaircase
+    from inbounds.mechanisms.fractions import Fractions
     from inbounds.mechanisms.optimal import Optimal
+    from inbounds.mechanisms.randomized_response import RandomizedResponse
     from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
     from inbounds.sensitivity import L1, L2, LInf, PerCoordinate
@@ -72,6 +75,7 @@ __all__ = [
     "Composition",
     "Deconvolution",
     "FewOutputsWarning",
+    "Fractions",
     "InBoundsError",
     "LInf",
     "Ledger",
@@ -82,7 +86,9 @@ __all__ = [
     "Optimal",
     "PerCoordinate",
     "PrivacyLoss",
+    "RandomizedResponse",
     "Regimes",
+    "RepeatedReleaseWarning",
     "RowOrderWarning",
     "TableCertificate",
     "Unit",
@@ -121,6 +127,7 @@ _HOMES = {
         "InBoundsError",
         "LedgerError",
         "MissingPackageError",
+        "RepeatedReleaseWarning",
         "RowOrderWarning",
         "WeakGuaranteeWarning",
     ),
@@ -132,7 +139,9 @@ _HOMES = {
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.mechanisms.clamped_staircase": ("ClampedStaircase",),
+    "inbounds.mechanisms.fractions": ("Fractions",),
     "inbounds.mechanisms.optimal": ("Optimal",),
+    "inbounds.mechanisms.randomized_response": ("RandomizedResponse",),
     "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),
     "inbounds.frames": (),

@@ -13,6 +13,7 @@
     UserWarning
     ├── WeakGuaranteeWarning                        a guarantee protects hardly anybody
     ├── RowOrderWarning                             the order of rows reveals private values
+    ├── RepeatedReleaseWarning                      every look at a result is another release
     └── FewOutputsWarning                           outputs hardly tell the values apart
 
 Messages name the argument and say what it must be. They never hold a private value. Errors about
@@ -217,6 +218,14 @@ class RowOrderWarning(UserWarning):
 
     This warns if a frame or a file declares itself sorted. The data are not examined, because
     whether they are sorted is private. ``shuffle=True`` avoids the problem.
+    """
+
+
+class RepeatedReleaseWarning(UserWarning):
+    """A result draws new noise each time it is evaluated, and each evaluation costs privacy.
+
+    This warns of ``privatize(..., lazy=True)``. If the result is evaluated once, for example to
+    write it to a file, silence it with ``warnings.simplefilter("ignore", RepeatedReleaseWarning)``.
     """
 
 

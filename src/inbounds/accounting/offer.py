@@ -43,10 +43,14 @@ def check_mechanism(mechanism: object) -> None:
     >>> check_mechanism(0.1)
     Traceback (most recent call last):
     inbounds.errors.ArgumentTypeError: mechanism must be an inbounds mechanism, got float.
+    Hint: ledger.spend(dataset, loss=mechanism.loss()) charges for any other one.
     """
     if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
         raise ArgumentTypeError.must_be(
-            "mechanism", "an inbounds mechanism", got=type(mechanism).__name__
+            "mechanism",
+            "an inbounds mechanism",
+            got=type(mechanism).__name__,
+            hint="ledger.spend(dataset, loss=mechanism.loss()) charges for any other one.",
         )
 
 

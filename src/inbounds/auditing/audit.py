@@ -19,6 +19,7 @@ from inbounds._entry import called
 from inbounds._progress import bar
 from inbounds._table import Printed, Table
 from inbounds.auditing.choice import choose
+from inbounds.auditing.coded import as_numbers
 from inbounds.auditing.event import Event, caution, epsilon_lower_bound
 from inbounds.auditing.neighbour import Pair
 from inbounds.auditing.overview import audit_table, tried, verdict
@@ -241,6 +242,7 @@ def audit(
     total = _check.whole(_FEWEST, _MOST, releases=releases)
     confidence = _check.within(0.5, 1.0, confidence=confidence)
     delta = check_delta(delta)
+    mechanism = as_numbers(mechanism)
     check_subject(mechanism)
     pairs, weights = pairs_of(mechanism, box, sensitivity, pair)
     claim = claim_of(mechanism, claimed_epsilon, delta)

@@ -12,6 +12,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats
+from inbounds.auditing.coded import CodedResponse
 from inbounds.auditing.event import Event, project
 from inbounds.auditing.neighbour import (
     Pair,
@@ -169,7 +170,7 @@ def claim_of(mechanism: Any, claimed: float | None, delta: float) -> float:
     >>> claim_of(ClampedLaplace(Box(0, 1), 1, scale=1.0), None, 0.0)
     1.0000000000000...
     """
-    if claimed is None and isinstance(mechanism, Mechanism):
+    if claimed is None and isinstance(mechanism, Mechanism | CodedResponse):
         return mechanism.epsilon_at(delta)
     epsilon = getattr(mechanism, "epsilon", None) if claimed is None else claimed
     if epsilon is None:

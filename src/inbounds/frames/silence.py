@@ -17,8 +17,13 @@ Result = TypeVar("Result")
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark logs failures there
 
 
-def quietly(work: Callable[[], Result]) -> Result:
+def quietly(
+    work: Callable[[], Result],
+    advice: str = "evaluate the frame by itself, and check that the groups fit their columns.",
+) -> Result:
     """Return ``work()``, which calls an engine, and drop the engine's message if it fails.
+
+    The error that takes its place ends with `advice`.
 
     Our error is raised outside the handler of the engine's error, because ``from None`` would keep
     that error as the context of ours.
@@ -44,8 +49,7 @@ def quietly(work: Callable[[], Result]) -> Result:
         failure = ArgumentError(
             f"frame could not be evaluated: its engine raised {type(error).__name__}.",
             argument="frame",
-            hint="the engine's message is not shown, because it may hold private values; "
-            "evaluate the frame by itself, and check that the groups fit their columns.",
+            hint=f"the engine's message is not shown, because it may hold private values; {advice}",
         )
     failure.__cause__ = failure.__context__ = None
     raise failure

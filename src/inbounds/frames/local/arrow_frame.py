@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, InBoundsError
-from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.category import (
+    CategoryColumn,
+    LocalColumn,
+    arrow_release,
+    arrow_type,
+)
+from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.layout import Rebuilt, batch_rows
 from inbounds.frames.local.order import permutation
 from inbounds.frames.silence import each_in_our_words
@@ -20,7 +26,7 @@ _WHOLE_DOUBLES = 2**53
 _TYPES |= {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False) -> Any:
     """Replace columns of a table or record batch now, or of a reader's batches as they are read.
 
     All rows are built anew, as for files: metadata, the ends of chunks, and anything else in the
@@ -30,6 +36,7 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> table = pa.table({"age": [17, 41], "town": ["Ulm", "Rom"]})
     >>> privatize_frame(table, [PrivateColumn("age", m, "error")]).schema.types
@@ -45,14 +52,15 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     batches: Iterator[Any] = (
         released_batch(batch, places, schema) for batch in rebuilt.batches(given, rows)
     )
+    replaced: Collection[int] = places
     if shuffle:
-        rebuilt = Rebuilt(schema)
+        rebuilt, replaced = Rebuilt(schema), ()  # its dictionaries list outputs
         batches = rebuilt.reordered(batches, permutation, rows)
     if is_reader:
         return pa.RecordBatchReader.from_batches(schema, batches)
     if is_batch:
         return next(batches, None) or released_batch(rebuilt.batch(frame), places, schema)
-    return rebuilt.table(batches, schema)
+    return rebuilt.table(batches, schema, replaced)
 
 
 def _read(reader: Any) -> Iterator[Any]:
@@ -73,7 +81,7 @@ def _read(reader: Any) -> Iterator[Any]:
     )
 
 
-def released_schema(schema: Any, places: dict[int, PrivateColumn]) -> Any:
+def released_schema(schema: Any, places: Mapping[int, LocalColumn]) -> Any:
     """Return the schema of released batches, whose private columns have no metadata at all.
 
     Examples
@@ -88,7 +96,7 @@ def released_schema(schema: Any, places: dict[int, PrivateColumn]) -> Any:
     return schema
 
 
-def released_batch(batch: Any, places: dict[int, PrivateColumn], schema: Any) -> Any:
+def released_batch(batch: Any, places: Mapping[int, LocalColumn], schema: Any) -> Any:
     """Return a rebuilt batch with columns replaced; `schema` is the schema of the result.
 
     Examples
@@ -116,18 +124,22 @@ def shuffled_batches(batches: Iterable[Any], schema: Any, rows: int | None = Non
     return Rebuilt(schema).reordered(batches, permutation, rows)
 
 
-def release(column: PrivateColumn, values: Any) -> Any:
+def release(column: LocalColumn, values: Any) -> Any:
     """Return private outputs for an array or a chunked array, without its dictionary.
 
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pa.array([17, None])).null_count
     1
     """
-    released_type = output_type(column, values.type)
     is_chunked = isinstance(values, pa.ChunkedArray)
+    if isinstance(column, CategoryColumn):
+        levels = arrow_release(column, values.combine_chunks() if is_chunked else values)
+        return pa.chunked_array([levels]) if is_chunked else levels
+    released_type = output_type(column, values.type)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_decimal(values.type):
@@ -143,8 +155,10 @@ def release(column: PrivateColumn, values: Any) -> Any:
     return pa.chunked_array([result]) if is_chunked else result
 
 
-def output_type(column: PrivateColumn, given: Any) -> Any:
+def output_type(column: LocalColumn, given: Any) -> Any:
     """Return the type of the outputs for a column of type `given`."""
+    if isinstance(column, CategoryColumn):
+        return arrow_type(column, given)
     plain = given.value_type if pa.types.is_dictionary(given) else given
     if pa.types.is_decimal(plain):
         digits = plain.precision - plain.scale if plain.scale >= 0 else 0

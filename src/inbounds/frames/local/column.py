@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,8 +128,7 @@ class PrivateColumn:
             dtype = np.dtype(np.int64)
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-            requirement = "finite: NaN and infinities cannot be released"
-            raise ArgumentError.must_be(f"column {self.name!r}", requirement)
+            raise self._infinite()
         return self._draw(numbers).astype(dtype, copy=False)
 
     def _filled(self, values: Numbers, missing: NDArray[np.bool_] | None) -> Numbers:
@@ -137,13 +136,24 @@ class PrivateColumn:
         if missing is None or not missing.any():
             return values
         if self.nulls == "error":
-            words = "{} treats them as random numbers from the box, {} publishes where they are."
-            hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
-            raise ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
+            raise self._null()
         numbers = values.astype(np.float64)  # may round, but any two values in the box are hidden
         count = int(missing.sum())
         numbers[missing] = draw_uniform(self._grid, count) if self.nulls == "uniform" else 0.0
         return numbers
+
+    def refusals(self) -> tuple[ArgumentError, ...]:
+        """Return every error that `release` raises because of the values."""
+        return self._null(), self._infinite()
+
+    def _null(self) -> ArgumentError:
+        words = "{} treats them as random numbers from the box, {} publishes where they are."
+        hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
+        return ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
+
+    def _infinite(self) -> ArgumentError:
+        requirement = "finite: NaN and infinities cannot be released"
+        return ArgumentError.must_be(f"column {self.name!r}", requirement)
 
     def _draw(self, numbers: Numbers) -> Numbers:
         """Draw outputs; after many values, small batches are padded to use the fast sampler."""
@@ -163,6 +173,18 @@ class PrivateColumn:
         box = self.mechanism.domain
         width = float(box.widths[0])
         return Grid.fit(float(box.lower), float(box.upper), box.steps[0], scale=width)
+
+
+class Named(Protocol):
+    """A column of a frame, of any kind."""
+
+    @property
+    def name(self) -> Hashable:
+        """Its name in the frame."""
+        ...
+
+
+Column = TypeVar("Column", bound=Named)
 
 
 def bare_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -193,7 +215,7 @@ def draw_uniform(grid: Grid, count: int, entropy: Entropy = SYSTEM) -> Floats:
     return np.asarray(grid.points(indices[:count]), np.float64)
 
 
-def locate(columns: Iterable[PrivateColumn], names: Iterable[Hashable]) -> dict[int, PrivateColumn]:
+def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Column]:
     """Return the columns by their places among the `names` of a frame's columns.
 
     Examples
@@ -202,7 +224,7 @@ def locate(columns: Iterable[PrivateColumn], names: Iterable[Hashable]) -> dict[
     {}
     """
     names = list(names)
-    places: dict[int, PrivateColumn] = {}
+    places: dict[int, Column] = {}
     for column in columns:
         matches = [i for i, name in enumerate(names) if _is_same(name, column.name)]
         if len(matches) != 1:

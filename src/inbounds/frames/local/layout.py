@@ -9,7 +9,7 @@ and a dictionary lists values in the order of their first appearance or, if shuf
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -163,15 +163,16 @@ class Rebuilt:
             for batch in rebatched([moved], self._plain, rows or batch_rows(self.schema)):
                 yield self._encoded(batch)
 
-    def table(self, batches: Iterable[Any], schema: Any) -> Any:
+    def table(self, batches: Iterable[Any], schema: Any, replaced: Container[int] = ()) -> Any:
         """Return a table of batches that were made here, with one dictionary for each column.
 
-        `schema` is the schema of these batches, whose private columns may have been replaced.
+        `schema` is the schema of these batches. The columns at the places `replaced` were put in
+        place of private ones: the dictionaries known here list true values, so theirs are kept.
         """
         table = pa.Table.from_batches(batches, schema)
         for i in self._coded:
             kind = schema.field(i).type
-            if pa.types.is_dictionary(kind):
+            if pa.types.is_dictionary(kind) and i not in replaced:
                 chunks = [
                     pa.DictionaryArray.from_arrays(
                         chunk.indices, self._known[i], ordered=kind.ordered

@@ -15,8 +15,10 @@ import numpy as np
 
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError, InBoundsError
-from inbounds.frames.local.column import PrivateColumn, bare_dtype, locate, type_refusal
+from inbounds.frames.local.category import CategoryColumn, LocalColumn
+from inbounds.frames.local.column import bare_dtype, locate, type_refusal
 from inbounds.frames.local.order import category_order, permutation
+from inbounds.frames.local.pandas_category import release_levels
 from inbounds.frames.silence import in_our_words
 
 with optional():
@@ -27,7 +29,7 @@ _WHOLE = {str, bytes, bool, int, float, complex, Decimal, date, datetime, time, 
 _WHOLE |= {NoneType, type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta}  # types of cells
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
+def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False) -> Any:
     """Return a copy of a data frame with columns replaced; NaN is a null, as usual in pandas.
 
     `attrs`, metadata of dtypes, and the attributes that a subclass lists in `_metadata` are left
@@ -37,6 +39,7 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> frame = pd.DataFrame({"age": [17, 41]}, index=["a", "b"])
     >>> privatize_frame(frame, [PrivateColumn("age", m, "error")]).index.tolist()
@@ -49,7 +52,7 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     copy.index = pd.RangeIndex(len(copy)) if shuffle else _bare_index(frame.index)
     _rebuild(copy, [frame.columns[i] for i in others])
     for i in sorted(places):
-        copy.insert(i, f"{i}", release(places[i], frame.iloc[:, i]))
+        copy.insert(i, f"{i}", _unchanged(release(places[i], frame.iloc[:, i]), copy.index))
     if shuffle:
         copy = copy.iloc[permutation(len(copy))].reset_index(drop=True)
         _rebuild(copy, frame.columns, sort=True)
@@ -65,7 +68,13 @@ def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:
     for i, name in enumerate(names):
         array = frame.iloc[:, i].array
         if not _is_bare(array):
-            frame.isetitem(i, _rebuilt(array, name, sort=sort))
+            frame.isetitem(i, _unchanged(_rebuilt(array, name, sort=sort), frame.index))
+
+
+def _unchanged(array: Any, index: Any) -> Any:
+    """Return what pandas inserts as it is; of an array of objects it would make one of texts."""
+    of_numpy = isinstance(array, np.ndarray | pd.arrays.NumpyExtensionArray)
+    return pd.Series(array, index, object) if of_numpy and array.dtype.kind == "O" else array
 
 
 def _is_bare(array: Any) -> bool:
@@ -191,16 +200,19 @@ def _bare_index(index: Any) -> Any:
     return _rebuilt(index, index.name)
 
 
-def release(column: PrivateColumn, series: Any) -> Any:
+def release(column: LocalColumn, series: Any) -> Any:
     """Return private outputs for a series, in an array of the same family (numpy, masked, Arrow).
 
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pd.Series([17, None], dtype="Int8")).dtype
     Int8Dtype()
     """
+    if isinstance(column, CategoryColumn):
+        return release_levels(column, series)
     given = series.dtype
     is_extension = not isinstance(given, np.dtype)
     dtype = getattr(given, "numpy_dtype", None) if is_extension else bare_dtype(given)

@@ -6,10 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from inbounds._extra import optional
 from inbounds.errors import ArgumentTypeError
-from inbounds.frames.local.column import PrivateColumn, locate, number_type
+from inbounds.frames.local.category import CategoryColumn, LocalColumn, arrow_release
+from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.layout import rebuilt_column
+from inbounds.frames.local.once import evaluated
 from inbounds.frames.local.order import permutation, warn_if_sorted
 
 with optional():
@@ -23,8 +27,13 @@ _TYPES |= {"Float16": "float16", "Float32": "float32", "Float64": "float64"}
 _SORTED = re.compile(r'SORT BY (?:\[[a-z_]+: [^"]*\] )?\[col\("(.*?)"\)[],]')  # as explain shows
 
 
-def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bool = False) -> Any:
+def privatize_frame(
+    frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool = False, lazy: bool = False
+) -> Any:
     """Replace columns of a data frame now, or of a lazy frame whenever it is collected.
+
+    Unless `lazy` is true, a lazy frame is collected here, once, and the result is a lazy frame over
+    the outputs in memory.
 
     In a lazy plan, this is a function of whole frames. If it were an expression, Polars would call
     it once for a column that is stored as one repeated value, and repeat the output. Filters must
@@ -33,6 +42,7 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> lazy = pl.LazyFrame({"age": [17, 41]})
     >>> dict(privatize_frame(lazy, [PrivateColumn("age", m, "error")]).collect_schema())
@@ -48,6 +58,8 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
         return _replaced(frame, places, shuffle=shuffle)
     if not shuffle:
         warn_if_sorted(c.name for c in places.values() if c.name == _last_sorted_by(frame))
+    if not lazy:
+        return _replaced(evaluated(frame.collect), places, shuffle=shuffle).lazy()
     return frame.map_batches(
         lambda batch: _replaced(batch, places, shuffle=shuffle),
         predicate_pushdown=False,
@@ -58,17 +70,22 @@ def privatize_frame(frame: Any, columns: Sequence[PrivateColumn], *, shuffle: bo
     )
 
 
-def release(column: PrivateColumn, series: pl.Series) -> pl.Series:
+def release(column: LocalColumn, series: pl.Series) -> pl.Series:
     """Return private outputs for a series; NaN is a value in Polars, not a null, and is refused.
 
     Examples
     --------
     >>> import inbounds as ib
+    >>> from inbounds.frames.local.column import PrivateColumn
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> release(PrivateColumn("age", m, "keep"), pl.Series("age", [17, None])).null_count()
     1
     """
     dtype = _output_type(column, series.dtype)
+    if isinstance(column, CategoryColumn):
+        plain = series if series.dtype == _in_arrow(series.dtype) else series.cast(pl.String())
+        levels = arrow_release(column, plain.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        return pl.Series(series.name, levels).cast(dtype)
     missing = series.is_null() if series.null_count() else None
     values = series if missing is None else series.fill_null(0)
     nulls = None if missing is None else missing.to_numpy()
@@ -76,8 +93,21 @@ def release(column: PrivateColumn, series: pl.Series) -> pl.Series:
     return outputs if missing is None or column.nulls != "keep" else outputs.set(missing, None)
 
 
-def _output_type(column: PrivateColumn, given: Any) -> Any:
+def _output_type(column: LocalColumn, given: Any) -> Any:
+    if isinstance(column, CategoryColumn):
+        return _category_type(column, given)
     return given if column.keeps(number_type(column, given, _TYPES)) else pl.Float64()
+
+
+def _category_type(column: CategoryColumn, given: Any) -> Any:
+    """Return the type of private levels: an enum lists the levels, whatever it listed before."""
+    if column.mechanism.family == "text" and isinstance(given, pl.Enum):
+        return pl.Enum(map(str, column.mechanism.levels))
+    is_text = isinstance(given, pl.String | pl.Categorical)
+    numpy_type = "bool" if isinstance(given, pl.Boolean) else _TYPES.get(str(given), "float64")
+    if column.mechanism.family == "text" if is_text else column.fits(np.dtype(numpy_type)):
+        return given
+    raise column.refused_type(given)
 
 
 def _is_sorted(series: pl.Series) -> bool:
@@ -92,7 +122,7 @@ def _last_sorted_by(frame: pl.LazyFrame) -> str | None:
 
 
 def _replaced(
-    frame: pl.DataFrame, places: dict[int, PrivateColumn], *, shuffle: bool
+    frame: pl.DataFrame, places: dict[int, LocalColumn], *, shuffle: bool
 ) -> pl.DataFrame:
     outputs = [release(column, frame.to_series(i)) for i, column in places.items()]
     replaced = frame.with_columns(outputs)

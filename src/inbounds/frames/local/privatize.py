@@ -8,11 +8,13 @@ from collections.abc import Hashable, Mapping
 from typing import Any, TypeVar
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, warn_caller
 from inbounds.accounting.composition import Composition, compose
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, RepeatedReleaseWarning
+from inbounds.frames.local.category import CategoryColumn
 from inbounds.frames.local.column import Nulls, PrivateColumn
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.randomized_response import RandomizedResponse
 from inbounds.unit import Unit
 
 Frame = TypeVar("Frame")
@@ -25,15 +27,22 @@ _ENGINES = {
     "duckdb": (("DuckDBPyRelation",), "duckdb_frame"),
     "pyspark.sql": (("DataFrame",), "spark_frame"),
 }
+_LAZY = {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation"), ("pyspark.sql", "DataFrame")}
+_REPEATED = (
+    "lazy=True draws new noise each time the result is evaluated, and each evaluation is another "
+    "release: k of them cost k times as much, and their average approaches the true values.\n"
+    "Hint: evaluate the result once, and continue with what was written."
+)
 
 
 @called()
 def privatize(
     frame: Frame,
-    mechanisms: Mapping[Any, Mechanism],
+    mechanisms: Mapping[Any, Mechanism | RandomizedResponse],
     *,
     nulls: Nulls = "error",
     shuffle: bool = False,
+    lazy: bool = False,
 ) -> Frame:
     """Replace every value in some columns by a private output, before the data leave their owner.
 
@@ -47,17 +56,25 @@ def privatize(
         RecordBatchReader, a DuckDB relation, or a PySpark DataFrame.
     mechanisms
         For the name of each column to replace, a mechanism on an interval. Its sensitivity must be
-        at least the width of the interval, because two people may have any two values.
+        at least the width of the interval, because two people may have any two values. For
+        categories and yes/no columns, a `RandomizedResponse` over their levels.
     nulls
         What to do about missing values. ``"error"``: refuse them. ``"keep"``: leave them missing.
-        ``"uniform"``: treat each as a number drawn uniformly from the box.
+        ``"uniform"``: treat each as a number drawn uniformly from the box, or as a random level.
     shuffle
         Whether to put the rows into a random order, with randomness from the operating system. A
-        pandas index is then replaced by a new one, and a lazy frame needs memory for all its rows
-        when it is evaluated. **Without it, the order of the rows is published**: if a table is
-        sorted by a private column, or was filled in an order related to it, the place of a row
-        reveals its value, no matter how much noise is added. A `RowOrderWarning` is given only if
-        the frame itself says that it is sorted, because examining the data would reveal something.
+        pandas index is then replaced by a new one. **Without it, the order of the rows is
+        published**: if a table is sorted by a private column, or was filled in an order related to
+        it, the place of a row reveals its value, no matter how much noise is added. A
+        `RowOrderWarning` is given only if the frame itself says that it is sorted, because
+        examining the data would reveal something.
+    lazy
+        What to do about a Polars LazyFrame, a DuckDB relation or a PySpark DataFrame, which an
+        engine evaluates at every look. By default it is evaluated here, once, and the result is a
+        lazy frame over the outputs: they are held in memory (Polars, DuckDB) or in a checkpoint
+        (PySpark), so that every look shows the same ones. **With** ``lazy=True`` **every look is
+        another release**, which a `RepeatedReleaseWarning` says: use it to write a table that does
+        not fit into memory to a file, once.
 
     Returns
     -------
@@ -71,6 +88,8 @@ def privatize(
         one column of each name, a mechanism is not on an interval or has a smaller sensitivity than
         its width, a column's type cannot hold the outputs, or a column has nulls (with
         ``nulls="error"``) or infinite values.
+        An engine that fails to evaluate `frame` is named without its message, which may show
+        values. A Spark session with speculation is refused unless `lazy` is true.
     ArgumentTypeError
         If `frame` or a column has a type that cannot be used, or `mechanisms` is not a mapping of
         names to mechanisms.
@@ -88,10 +107,18 @@ def privatize(
     ``Unit("replace", "row")``. With ``nulls="uniform"`` a missing value is hidden like any other
     value. **With** ``nulls="keep"`` **it is not hidden**: which values are missing is published.
 
-    **A lazy frame draws fresh noise each time it is evaluated, and each evaluation is another
-    release**: two of them cost twice as much. Evaluate it once, keep the result (write it to a
-    file, ``collect()`` it, ``materialize()`` a relation) and continue with that. Spark may evaluate
-    a frame again if it loses an executor, even after ``cache()``; write to storage instead.
+    **One call is one release**: every output is drawn once, and all looks at the result show the
+    same outputs. (A RecordBatchReader draws while it is read, which is possible once.) With
+    ``lazy=True`` each evaluation draws again and costs ``row_guarantee(mechanisms)`` again, and the
+    average of many evaluations approaches the true values.
+
+    Spark computes lost rows again, which would draw them again, even after ``cache()``. The result
+    is therefore a checkpoint, where the plan ends. If the session has a checkpoint directory, rows
+    are written there and survive the loss of executors. Otherwise the executors store them, and
+    after the loss of one Spark raises an error. A task that fails while the checkpoint is made
+    draws again, but the rows of the failed attempt are in no result. With ``lazy=True`` a retried
+    task or a recomputed stage may draw a row again that was already used elsewhere, so that two
+    draws of one row can be written: nothing in Spark prevents this after a shuffle.
 
     Notes
     -----
@@ -106,14 +133,19 @@ def privatize(
     of PyArrow keep their type if the box has whole steps, and become doubles otherwise. Booleans,
     other decimals, strings and times are refused.
 
+    With `RandomizedResponse`, columns of texts, integers and booleans keep their type. Categories
+    of pandas, enums and dictionaries of text stay such, and list levels of the mechanism, whatever
+    the column listed: its own list may depend on the data. A value that is none of the levels is an
+    error. Texts are compared by their bytes.
+
     Other Arrow columns, including those of pandas, are built anew, so that their memory holds the
     published rows and nothing else. Views of text become text, and runs and dictionaries become
     their values, except ordered categories and top-level dictionaries of text. Unions and views of
     lists are refused.
 
     NaN is a missing value in pandas and an error elsewhere; infinities are errors. Values outside
-    the box are moved to the nearest bound. Errors name the column and never show a value. If a lazy
-    frame raises one while it is evaluated, it is wrapped in an error of the engine.
+    the box are moved to the nearest bound. Errors name the column and never show a value. With
+    ``lazy=True`` they are raised when the result is evaluated, wrapped in an error of the engine.
 
     Examples
     --------
@@ -127,13 +159,17 @@ def privatize(
     """
     _check.one_of(("error", "keep", "uniform"), nulls=nulls)
     columns = _columns(mechanisms, nulls)
-    module = importlib.import_module(f"inbounds.frames.local.{_engine(frame)}")
-    shuffle = _check.yes_or_no(shuffle=shuffle)
-    result: Frame = module.privatize_frame(frame, columns, shuffle=shuffle)
+    engine, is_lazy = _engine(frame)
+    module = importlib.import_module(f"inbounds.frames.local.{engine}")
+    options = {"shuffle": _check.yes_or_no(shuffle=shuffle)}
+    if _check.yes_or_no(lazy=lazy) and is_lazy:
+        options["lazy"] = True
+        warn_caller(RepeatedReleaseWarning(_REPEATED))
+    result: Frame = module.privatize_frame(frame, columns, **options)
     return result
 
 
-def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
+def row_guarantee(mechanisms: Mapping[Any, Mechanism | RandomizedResponse]) -> Composition:
     """Return what publishing one row, with all its named columns, costs the person it is about.
 
     Parameters
@@ -162,8 +198,8 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     Notes
     -----
     The pure epsilon of a row is at most the sum of the epsilons of its columns; the other bounds
-    compose as in docs/proofs/composition.md. A lazy frame costs this each time it is evaluated. A
-    person with several rows pays for each of them.
+    compose as in docs/proofs/composition.md. With ``lazy=True`` a row costs this each time that it
+    is evaluated. A person with several rows pays for each of them.
 
     Examples
     --------
@@ -177,23 +213,33 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism]) -> Composition:
     return compose((column.mechanism for column in columns), unit=Unit("replace", "row"))
 
 
-def _columns(mechanisms: Mapping[Hashable, Mechanism], nulls: Nulls) -> list[PrivateColumn]:
+def _columns(
+    mechanisms: Mapping[Hashable, Mechanism | RandomizedResponse], nulls: Nulls
+) -> list[PrivateColumn | CategoryColumn]:
     if not isinstance(mechanisms, Mapping):
         raise ArgumentTypeError.must(
             "mechanisms", "map names of columns to mechanisms", got=type(mechanisms).__name__
         )
     if not mechanisms:
         raise ArgumentError.must("mechanisms", "name at least one column")
-    return [PrivateColumn(name, mechanism, nulls) for name, mechanism in mechanisms.items()]
+    return [
+        CategoryColumn(name, mechanism, nulls)
+        if isinstance(mechanism, RandomizedResponse)
+        else PrivateColumn(name, mechanism, nulls)
+        for name, mechanism in mechanisms.items()
+    ]
 
 
-def _engine(frame: object) -> str:
-    """Return the name of our module for a frame; the package of an existing frame is loaded."""
+def _engine(frame: object) -> tuple[str, bool]:
+    """Return the name of our module for a frame, and whether its engine evaluates it at each look.
+
+    The package of an existing frame is loaded.
+    """
     for package, (kinds, module) in _ENGINES.items():
         loaded = sys.modules.get(package)
-        classes = tuple(getattr(loaded, kind) for kind in kinds if hasattr(loaded, kind))
-        if isinstance(frame, classes):
-            return module
+        for kind in kinds:
+            if hasattr(loaded, kind) and isinstance(frame, getattr(loaded, kind)):
+                return module, (package, kind) in _LAZY
     raise ArgumentTypeError.must_be(
         "frame",
         "a pandas or Polars data frame, a PyArrow table or reader, a DuckDB relation or a "

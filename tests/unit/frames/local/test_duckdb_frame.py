@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 import inbounds as ib
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, RepeatedReleaseWarning
 from inbounds.frames.local.column import PrivateColumn
 from inbounds.frames.local.duckdb_frame import privatize_frame
 from inbounds.frames.local.privatize import privatize
@@ -13,6 +13,7 @@ WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 FINE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
 INTEGERS = ["TINYINT", "SMALLINT", "INTEGER", "BIGINT"]
 INTEGERS += [f"U{name}" for name in INTEGERS]
+both = pytest.mark.parametrize("lazy", [False, True], ids=["kept", "lazy"])
 
 
 @pytest.fixture
@@ -42,9 +43,9 @@ def test_fine_outputs_are_doubles(connection: Any, kind: str) -> None:
 
 def test_nulls_are_refused_kept_or_replaced(connection: Any) -> None:
     holes = connection.sql("SELECT * FROM (VALUES (17), (NULL), (41)) t(age)")
-    refused = privatize(holes, {"age": WHOLE})
-    with pytest.raises(duckdb.InvalidInputException, match="column 'age' must have no nulls"):
-        refused.fetchall()
+    with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls") as caught:
+        privatize(holes, {"age": WHOLE})
+    assert "nulls=" in str(caught.value.hint)
     kept = privatize(holes, {"age": WHOLE}, nulls="keep").fetchall()
     assert [age is None for (age,) in kept] == [False, True, False]
     replaced = privatize(holes, {"age": WHOLE}, nulls="uniform").fetchall()
@@ -96,7 +97,7 @@ def test_a_relation_that_hides_its_connection_is_refused() -> None:
         privatize_frame(object(), [])
 
 
-def test_nothing_is_computed_before_it_is_fetched(
+def test_a_lazy_result_is_computed_whenever_it_is_fetched_and_any_other_once(
     connection: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
@@ -104,32 +105,105 @@ def test_nothing_is_computed_before_it_is_fetched(
     monkeypatch.setattr(
         PrivateColumn, "release", lambda self, *given: calls.append(1) or release(self, *given)
     )
-    relation = privatize(connection.sql("SELECT 17 AS age"), {"age": WHOLE}).filter("age >= 0")
+    frame = connection.sql("SELECT 17 AS age")
+    with pytest.warns(RepeatedReleaseWarning, match="another release"):
+        relation = privatize(frame, {"age": WHOLE}, lazy=True).filter("age >= 0")
     assert relation.columns == ["age"]
     assert calls == []
     relation.fetchall()
-    assert calls == [1]
+    relation.fetchall()
+    assert calls == [1, 1]
+    kept = privatize(frame, {"age": WHOLE}).filter("age >= 0")
+    kept.fetchall()
+    kept.fetchall()
+    assert calls == [1, 1, 1]
 
 
-def test_a_filter_sees_private_values_only(connection: Any) -> None:
+def registered(connection: Any) -> int:
+    query = "SELECT count(*) FROM duckdb_functions() WHERE starts_with(function_name, 'inbounds_')"
+    count: int = connection.sql(query).fetchall()[0][0]
+    return count
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_nothing_is_left_on_the_connection(connection: Any, shuffle: bool) -> None:
+    tables = connection.sql("SELECT count(*) FROM duckdb_tables()").fetchall()
+    kept = privatize(connection.sql("SELECT 17 AS age"), {"age": WHOLE}, shuffle=shuffle)
+    with pytest.raises(ArgumentError, match="no nulls"):
+        privatize(connection.sql("SELECT NULL::INT AS age"), {"age": WHOLE}, shuffle=shuffle)
+    assert registered(connection) == 0
+    assert connection.sql("SELECT count(*) FROM duckdb_tables()").fetchall() == tables
+    assert kept.fetchall() == kept.fetchall()
+
+
+def test_outputs_outlive_the_rows_the_transaction_and_the_given_names(connection: Any) -> None:
+    connection.execute("CREATE TABLE t AS SELECT range AS i, 41.0::DOUBLE AS age FROM range(50)")
+    connection.begin()
+    connection.execute("INSERT INTO t VALUES (-1, 7.0)")
+    kept = privatize(connection.table("t"), {"age": FINE})
+    connection.rollback()
+    first = kept.fetchall()
+    assert len(first) == 51
+    connection.execute("DROP TABLE t")
+    assert kept.fetchall() == first
+    older = kept.filter("i >= 10").order("i")
+    del kept
+    assert older.fetchall() == sorted(row for row in first if row[0] >= 10)
+
+
+def test_a_read_only_database_is_read_once(tmp_path: Any) -> None:
+    path = str(tmp_path / "people.db")
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 41.0::DOUBLE AS age FROM range(50)")
+    with duckdb.connect(path, read_only=True) as connection:
+        kept = privatize(connection.table("t"), {"age": FINE})
+        assert kept.fetchall() == kept.fetchall()
+
+
+def test_a_failure_inside_a_transaction_is_told_in_our_words(connection: Any) -> None:
+    connection.begin()
+    with pytest.raises(ArgumentError, match=r"^column 'age' must have no nulls"):
+        privatize(connection.sql("SELECT NULL::INT AS age"), {"age": WHOLE})
+    connection.rollback()
+    assert len(privatize(connection.sql("SELECT 17 AS age"), {"age": WHOLE}).fetchall()) == 1
+
+
+def test_columns_of_any_type_keep_their_type(connection: Any) -> None:
+    others = """1::HUGEINT AS h, 'a'::ENUM('b', 'a') AS e, [1, NULL] AS l, {'a': 1} AS s,
+        MAP {'k': 1} AS m, INTERVAL 3 DAYS AS iv, '101'::BIT AS b, 1.5::DECIMAL(20, 3) AS d,
+        'x'::BLOB AS bl, [1, 2]::INT[2] AS arr, union_value(num := 1) AS un, TIME '10:00' AS t"""
+    before = connection.sql(f"SELECT 41 AS age, {others}")
+    after = privatize(before, {"age": WHOLE})
+    assert after.columns == before.columns
+    assert after.types == before.types
+    assert after.fetchall()[0][1:] == before.fetchall()[0][1:]
+
+
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+@both
+def test_a_filter_sees_private_values_only(connection: Any, lazy: bool) -> None:
     """All true values are 0: a filter that saw them would keep nothing."""
-    relation = privatize(
-        connection.sql("SELECT 0.0::DOUBLE AS age FROM range(5000)"), {"age": FINE}
-    )
+    frame = connection.sql("SELECT 0.0::DOUBLE AS age FROM range(5000)")
+    relation = privatize(frame, {"age": FINE}, lazy=lazy)
     kept = [age for (age,) in relation.filter("age > 60").fetchall()]
     assert 500 < len(kept) < 4500
     assert min(kept) > 60
 
 
-def test_a_column_used_twice_is_released_once(connection: Any) -> None:
-    relation = privatize(connection.sql("SELECT 41 AS age FROM range(3000)"), {"age": FINE})
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+@both
+def test_a_column_used_twice_is_released_once(connection: Any, lazy: bool) -> None:
+    frame = connection.sql("SELECT 41 AS age FROM range(3000)")
+    relation = privatize(frame, {"age": FINE}, lazy=lazy)
     rows = relation.project("age, age AS again").fetchall()
     assert all(age == again for age, again in rows)
 
 
-def test_a_materialized_relation_is_one_release(connection: Any) -> None:
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+def test_a_lazy_relation_that_is_materialized_is_one_release(connection: Any) -> None:
     """False alarm below 1e-6: two outputs are equal with a probability of about 2⁻²³."""
-    relation = privatize(connection.sql("SELECT 41 AS age FROM range(5)"), {"age": FINE})
+    frame = connection.sql("SELECT 41 AS age FROM range(5)")
+    relation = privatize(frame, {"age": FINE}, lazy=True)
     assert relation.fetchall() != relation.fetchall()
     kept = relation.materialize()
     assert kept.fetchall() == kept.fetchall()
@@ -152,7 +226,24 @@ def test_dictionaries_of_a_file_get_noise_for_every_row(connection: Any, tmp_pat
 def test_an_error_while_running_shows_no_value(connection: Any) -> None:
     relation = connection.sql("SELECT * FROM (VALUES (123456.789::DOUBLE), ('nan')) t(age)")
     for nulls in ("error", "keep", "uniform"):
-        refused = privatize(relation, {"age": FINE}, nulls=nulls)  # type: ignore[arg-type]
-        with pytest.raises(duckdb.InvalidInputException, match="'age' must be finite") as caught:
-            refused.fetchall()
+        with pytest.raises(ArgumentError, match="'age' must be finite") as caught:
+            privatize(relation, {"age": FINE}, nulls=nulls)  # type: ignore[arg-type]
         assert "123456" not in str(caught.value)
+        assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+def test_an_error_of_a_lazy_result_shows_no_value(connection: Any) -> None:
+    relation = connection.sql("SELECT * FROM (VALUES (123456.789::DOUBLE), ('nan')) t(age)")
+    refused = privatize(relation, {"age": FINE}, lazy=True)
+    with pytest.raises(duckdb.InvalidInputException, match="'age' must be finite") as caught:
+        refused.fetchall()
+    assert "123456" not in str(caught.value)
+
+
+def test_a_query_that_fails_is_named_without_its_message(connection: Any) -> None:
+    relation = connection.sql("SELECT '12345x'::VARCHAR::INT AS age FROM range(3)")
+    with pytest.raises(ArgumentError, match=r"its engine raised ConversionException\.") as caught:
+        privatize(relation, {"age": WHOLE})
+    assert "12345" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None

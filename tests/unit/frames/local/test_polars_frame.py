@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import inbounds as ib
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, RepeatedReleaseWarning
 from inbounds.frames.local.column import PrivateColumn
 from inbounds.frames.local.privatize import privatize
 
@@ -16,6 +16,7 @@ WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
 FINE = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
 INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
 engines = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+both = pytest.mark.parametrize("lazy", [False, True], ids=["kept", "lazy"])
 
 
 def frame(values: Any, dtype: Any = None) -> pl.DataFrame:
@@ -101,7 +102,7 @@ def test_several_chunks_are_released_row_by_row() -> None:
 
 
 @engines
-def test_nothing_is_computed_before_it_is_collected(
+def test_a_lazy_result_is_computed_whenever_it_is_collected_and_any_other_once(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
@@ -109,37 +110,79 @@ def test_nothing_is_computed_before_it_is_collected(
     monkeypatch.setattr(
         PrivateColumn, "release", lambda self, *given: calls.append(1) or release(self, *given)
     )
-    lazy = privatize(frame([17, 41]).lazy(), {"age": WHOLE})
+    with pytest.warns(RepeatedReleaseWarning, match="another release"):
+        lazy = privatize(frame([17, 41]).lazy(), {"age": WHOLE}, lazy=True)
     lazy = lazy.filter(pl.col("age") >= 0)
     lazy.collect_schema()
     assert calls == []
     lazy.collect(engine=engine)
-    assert calls
+    first = len(calls)
+    assert first
+    lazy.collect(engine=engine)
+    assert len(calls) > first
+    calls.clear()
+    kept = privatize(frame([17, 41]).lazy(), {"age": WHOLE}).filter(pl.col("age") >= 0)
+    assert len(calls) == 1
+    kept.collect(engine=engine)
+    kept.collect(engine=engine)
+    assert len(calls) == 1
 
 
+def test_a_frame_that_is_not_lazy_has_nothing_to_warn_of() -> None:
+    """Warnings are errors in tests."""
+    after = privatize(frame([17]), {"age": WHOLE}, lazy=True)
+    assert type(after) is pl.DataFrame
+
+
+def test_a_plan_is_evaluated_once_and_a_failure_is_named_without_its_message() -> None:
+    runs: list[int] = []
+
+    def count(batch: pl.DataFrame) -> pl.DataFrame:
+        runs.append(len(batch))
+        return batch
+
+    before = frame([17, 41])
+    kept = privatize(before.lazy().map_batches(count, schema=before.schema), {"age": WHOLE})
+    kept.collect()
+    assert runs == [2]
+    bad = pl.LazyFrame({"age": ["12345x"]}).with_columns(pl.col("age").cast(pl.Int64))
+    with pytest.raises(ArgumentError, match=r"its engine raised InvalidOperationError") as caught:
+        privatize(bad, {"age": WHOLE})
+    assert "12345" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+@both
 @engines
-def test_a_filter_sees_private_values_only(engine: Any) -> None:
+def test_a_filter_sees_private_values_only(engine: Any, lazy: bool) -> None:
     """All true values are 0: a filter that saw them would keep nothing."""
-    lazy = privatize(pl.LazyFrame({"age": np.zeros(5000)}), {"age": FINE})
-    kept = lazy.filter(pl.col("age") > 60).collect(engine=engine)["age"]
+    published = privatize(pl.LazyFrame({"age": np.zeros(5000)}), {"age": FINE}, lazy=lazy)
+    kept = published.filter(pl.col("age") > 60).collect(engine=engine)["age"]
     assert 500 < len(kept) < 4500
     assert kept.min() > 60  # type: ignore[operator]
 
 
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+@both
 @engines
-def test_a_constant_of_the_plan_gets_noise_for_every_row(engine: Any) -> None:
+def test_a_constant_of_the_plan_gets_noise_for_every_row(engine: Any, lazy: bool) -> None:
     """Polars stores this column as one value, and would repeat the output for it."""
-    lazy = pl.LazyFrame({"i": np.arange(20_000)}).with_columns(age=pl.lit(50.0))
-    assert privatize(lazy, {"age": FINE}).collect(engine=engine)["age"].n_unique() > 19_000
+    plan = pl.LazyFrame({"i": np.arange(20_000)}).with_columns(age=pl.lit(50.0))
+    published = privatize(plan, {"age": FINE}, lazy=lazy)
+    assert published.collect(engine=engine)["age"].n_unique() > 19_000
 
 
+@pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
+@both
 @engines
-def test_an_error_while_running_names_the_column_and_shows_no_value(engine: Any) -> None:
-    lazy = privatize(frame([123456.789, None]).lazy(), {"age": FINE})
-    with pytest.raises(
-        (ArgumentError, pl.exceptions.ComputeError), match=r"column 'age' must have no nulls"
-    ) as caught:
-        lazy.collect(engine=engine)
+def test_an_error_while_running_names_the_column_and_shows_no_value(
+    engine: Any, lazy: bool
+) -> None:
+    holes = frame([123456.789, None]).lazy()
+    kinds = (ArgumentError, pl.exceptions.ComputeError) if lazy else ArgumentError
+    with pytest.raises(kinds, match=r"column 'age' must have no nulls") as caught:
+        privatize(holes, {"age": FINE}, lazy=lazy).collect(engine=engine)
     assert "123456" not in str(caught.value)
 
 

@@ -44,7 +44,7 @@ class Frame:
 )
 def test_whole_outputs_keep_the_schema(kind: Any) -> None:
     frame = Frame(kind())
-    assert privatize_frame(frame, [PrivateColumn("age", WHOLE, "error")]) == "planned"
+    assert privatize_frame(frame, [PrivateColumn("age", WHOLE, "error")], lazy=True) == "planned"
     assert frame.calls[0][1].simpleString() == frame.schema.simpleString()
     assert [field.nullable for field in frame.calls[0][1]] == [False, True]
     assert [field.metadata for field in frame.calls[0][1]] == [{}, {}]
@@ -56,7 +56,7 @@ def test_metadata_inside_nested_types_is_left_out() -> None:
     for nested in (inner, types.ArrayType(inner), types.MapType(types.StringType(), inner)):
         frame.schema = StructType([StructField("deep", nested), frame.schema["age"]])
         frame.columns = ["deep", "age"]
-        privatize_frame(frame, [PrivateColumn("age", WHOLE, "error")])
+        privatize_frame(frame, [PrivateColumn("age", WHOLE, "error")], lazy=True)
         assert "77" in frame.schema.json()
         assert "77" not in frame.calls[-1][1].json()
 
@@ -64,7 +64,7 @@ def test_metadata_inside_nested_types_is_left_out() -> None:
 @pytest.mark.parametrize("kind", [types.ByteType, types.FloatType, types.DoubleType])
 def test_fine_outputs_are_doubles(kind: Any) -> None:
     frame = Frame(kind())
-    privatize_frame(frame, [PrivateColumn("age", FINE, "error")])
+    privatize_frame(frame, [PrivateColumn("age", FINE, "error")], lazy=True)
     assert frame.calls[0][1]["age"].dataType == types.DoubleType()
     assert frame.calls[0][1]["town"] == StructField("town", types.StringType(), False)
 
@@ -75,7 +75,7 @@ def test_fine_outputs_are_doubles(kind: Any) -> None:
 )
 def test_other_types_than_numbers_are_refused_by_name(kind: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^column 'age' must hold integers"):
-        privatize_frame(Frame(kind), [PrivateColumn("age", WHOLE, "error")])
+        privatize_frame(Frame(kind), [PrivateColumn("age", WHOLE, "error")], lazy=True)
 
 
 def test_batches_are_released_one_by_one_as_they_are_read() -> None:

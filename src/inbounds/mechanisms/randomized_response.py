@@ -1,0 +1,260 @@
+"""Randomised response: the best private mechanism for categories that have no order.
+
+Proof: docs/proofs/response.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from inbounds import _check
+from inbounds._check import format_numbers
+from inbounds._entry import constructed
+from inbounds._table import HasHtml, Table
+from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
+from inbounds.guarantee import check_epsilon
+from inbounds.mechanisms.fractions import Fractions
+from inbounds.mechanisms.level import Family, Level, check_levels, codes_of, family_of
+from inbounds.mechanisms.privacy import ReleasePrivacy
+from inbounds.numerics.ball import exact, float_above, fraction_below
+from inbounds.sampling.entropy import SYSTEM, Entropy
+from inbounds.sampling.response import TOTAL, ResponseSampler
+
+_PRECISION = 256  # bits, of which 128 decide
+_SMALLEST = 1e-20  # with 2¹⁶ levels, 2¹²⁸ outcomes can be divided for this epsilon
+_LARGEST = 100.0  # beyond, e^epsilon is more than 2¹²⁸, and one outcome is enough
+_SHOWN = 8  # levels in a repr
+
+
+@constructed(
+    delta="RandomizedResponse gives pure epsilon, which holds for every delta.",
+    sensitivity="RandomizedResponse hides any change from one level to another.",
+)
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomizedResponse(ReleasePrivacy, HasHtml):
+    """Release categories: the true level with the highest probability, or any other one.
+
+    Every element of an array is a separate release at `epsilon`: the levels of n people, or n
+    levels of one person at n·epsilon together. This is for categories without an order and for
+    yes/no columns; numbers and ordered levels such as ages keep more with `calibrate` on a `Box`.
+
+    Parameters
+    ----------
+    levels
+        All possible levels: distinct texts, integers or booleans, 2 to 65,536 of them. They are
+        published, so they must not be read off the data.
+    epsilon
+        The pure epsilon of one release.
+
+    Raises
+    ------
+    ArgumentError
+        If `levels` are not distinct, or `epsilon` is not positive or is extreme.
+    ArgumentTypeError
+        If `levels` are of other types, or of several.
+
+    Guarantees
+    ----------
+    For any two levels and any set of outputs, the probabilities differ by a factor of at most
+    exp(`epsilon`). This is a comparison of the integers that are drawn from, made when the
+    mechanism is built. How long drawing takes does not depend on the values.
+
+    See Also
+    --------
+    inbounds.privatize : releases columns of data frames.
+    Optimal : for numbers on few steps.
+
+    Notes
+    -----
+    With k levels, an output is the true level with the probability e^epsilon/(e^epsilon + k - 1),
+    and each other level with 1/(e^epsilon + k - 1). No other mechanism that gives this epsilon
+    keeps the true level more often for every level.
+
+    References
+    ----------
+    .. [1] Warner (1965), "Randomized Response", J. Am. Stat. Assoc. 60(309).
+    .. [2] Kairouz, Oh and Viswanath (2016), "Extremal Mechanisms for Local Differential Privacy",
+       J. Mach. Learn. Res. 17.
+
+    Examples
+    --------
+    >>> m = RandomizedResponse(["no", "yes"], epsilon=2.0)
+    >>> m.release("no") in ("no", "yes"), round(m.flip_probability, 4)
+    (True, 0.1192)
+    >>> estimate = m.estimate(m.release(["no"] * 3000 + ["yes"] * 1000))
+    >>> bool(0.15 < estimate.fractions[1] < 0.35)
+    True
+    """
+
+    levels: tuple[Level, ...]
+    epsilon: float = field(kw_only=True)  # proved by integers; it overrides the property
+    sampler: ResponseSampler = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", check_levels(self.levels))
+        object.__setattr__(self, "epsilon", _check_range(self.epsilon))
+        other = _other(len(self.levels), self.epsilon)
+        object.__setattr__(self, "sampler", ResponseSampler(len(self.levels), other))
+        check_response(self.sampler, self.epsilon)
+
+    @property
+    def family(self) -> Family:
+        """What the levels are: ``"text"``, ``"integer"`` or ``"boolean"``."""
+        return family_of(self.levels)
+
+    @property
+    def flip_probability(self) -> float:
+        """The probability that an output is not the true level."""
+        return (len(self.levels) - 1) * self.sampler.other / TOTAL
+
+    @property
+    def total_variation(self) -> float:
+        """The total variation between the outputs of any two levels, rounded up."""
+        return float_above(arb(self.sampler.own - self.sampler.other) / TOTAL)
+
+    def release(self, values: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """Return a private level for each of `values`.
+
+        Parameters
+        ----------
+        values
+            One level, or a list or an array of levels. `privatize` releases columns of frames.
+        entropy
+            The source of random bits: that of the operating system, except in tests.
+
+        Returns
+        -------
+        level or numpy.ndarray
+            Outputs of the shape of `values`.
+
+        Raises
+        ------
+        ArgumentError
+            If a value is none of the levels. The message does not show it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> RandomizedResponse([1, 2, 3], epsilon=1.0).release(np.array([[1, 2], [3, 3]])).shape
+        (2, 2)
+        """
+        _refuse_columns(values)
+        codes = self.sampler.draw(codes_of(values, self.levels, "values"), entropy)
+        return np.array(self.levels)[codes] if codes.ndim else self.levels[int(codes)]
+
+    def estimate(self, outputs: Any) -> Fractions:
+        """Return the fraction of people at each level, estimated from their private outputs.
+
+        Parameters
+        ----------
+        outputs
+            A list, an array or a column of outputs, without nulls.
+
+        Raises
+        ------
+        ArgumentError
+            If there are no outputs, or one of them is none of the levels.
+        """
+        values = outputs if isinstance(outputs, np.ndarray | list | tuple) else _listed(outputs)
+        codes = codes_of(values, self.levels, "outputs")
+        return self.estimate_counts(np.bincount(codes.reshape(-1), minlength=len(self.levels)))
+
+    def estimate_counts(self, counts: Any) -> Fractions:
+        """Return the same as `estimate`, from the number of outputs of each level.
+
+        Parameters
+        ----------
+        counts
+            One whole number for each level, in the order of `levels`.
+
+        Raises
+        ------
+        ArgumentError
+            If there are not as many counts as levels, or they are negative or all zero.
+        """
+        numbers = np.asarray(counts)
+        if numbers.shape != (len(self.levels),) or numbers.dtype.kind not in "iu":
+            raise ArgumentError.must_be("counts", f"{len(self.levels)} whole numbers")
+        if (numbers < 0).any():
+            raise ArgumentError.must_be("counts", "zero or more")
+        own, other = self.sampler.own, self.sampler.other
+        rates = other / TOTAL, (own - other) / TOTAL
+        return Fractions(self.levels, numbers.astype(np.int64), *rates)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy through the constructor, which checks the fields and derives the rest again."""
+        return _rebuilt, (self.levels, self.epsilon)
+
+    def _table(self) -> Table:
+        facts = [
+            ("levels", self._shown_levels()),
+            ("pure ε", format_numbers(self.epsilon)),
+            ("ρ (zCDP)", f"{self.rho:.6g}"),
+            ("flip probability", f"{self.flip_probability:.6g}"),
+        ]
+        return Table.of_facts(type(self).__name__, facts)
+
+    def _shown_levels(self) -> str:
+        shown = [repr(level) for level in self.levels[:_SHOWN]]
+        return ", ".join(shown + ["..."] * (len(self.levels) > _SHOWN))
+
+    def __repr__(self) -> str:
+        levels, epsilon = self._shown_levels(), format_numbers(self.epsilon)
+        return f"RandomizedResponse([{levels}], epsilon={epsilon})"
+
+
+def _rebuilt(levels: tuple[Level, ...], epsilon: float) -> RandomizedResponse:
+    return RandomizedResponse(levels, epsilon=epsilon)
+
+
+def _check_range(epsilon: object) -> float:
+    return _check.within(_SMALLEST, math.inf, epsilon=check_epsilon(epsilon))
+
+
+def _other(count: int, epsilon: float) -> int:
+    """Return the smallest integer above 2¹²⁸/(e^epsilon + count - 1), or the next one."""
+    with ctx.workprec(_PRECISION):
+        quotient = TOTAL / (arb(exact(min(epsilon, _LARGEST))).exp() + (count - 1))
+        above = quotient.upper()
+        mantissa, exponent = above.ceil().man_exp()  # exact, because `above` has no radius
+        return int(mantissa) << int(exponent)
+
+
+def check_response(sampler: ResponseSampler, epsilon: float) -> None:
+    """Refuse integers that do not give pure `epsilon`, by a comparison of integers.
+
+    Examples
+    --------
+    >>> check_response(ResponseSampler(2, TOTAL // 3), 0.6)
+    Traceback (most recent call last):
+    inbounds.errors.CertificateError: randomised response does not have this epsilon.
+    """
+    with ctx.workprec(_PRECISION):
+        largest = fraction_below(arb(exact(min(epsilon, _LARGEST))).exp())
+    own, other = sampler.own, sampler.other
+    if not 0 < other <= own or own * largest.denominator > other * largest.numerator:
+        raise CertificateError("randomised response does not have this epsilon.")
+
+
+def _refuse_columns(values: Any) -> None:
+    is_plain = isinstance(values, np.ndarray | list | tuple | str | int | np.generic)
+    if not is_plain:
+        hint = "inbounds.privatize releases columns of data frames."
+        got = type(values).__name__
+        requirement = "a level, or a list or an array of levels"
+        raise ArgumentTypeError.must_be("values", requirement, got=got, hint=hint)
+
+
+def _listed(outputs: Any) -> list[Any]:
+    """Return a column of any package as a list."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(outputs, name):
+            return list(getattr(outputs, name)())
+    raise ArgumentTypeError.must_be(
+        "outputs", "a list, an array or a column of levels", got=type(outputs).__name__
+    )
