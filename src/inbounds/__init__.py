@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_gaussian import ClampedGaussian
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.mechanisms.clamped_staircase import ClampedStaircase
+    from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.mechanisms.optimal import Optimal
     from inbounds.mechanisms.window import Window
     from inbounds.recovery.deconvolve import Deconvolution, deconvolve
@@ -78,6 +79,7 @@ __all__ = [
     "LedgerError",
     "Limit",
     "LimitCertificate",
+    "Mechanism",
     "MissingPackageError",
     "Optimal",
     "PerCoordinate",
@@ -132,6 +134,7 @@ _HOMES = {
     "inbounds.mechanisms.clamped_gaussian": ("ClampedGaussian",),
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.mechanisms.clamped_staircase": ("ClampedStaircase",),
+    "inbounds.mechanisms.mechanism": ("Mechanism",),
     "inbounds.mechanisms.optimal": ("Optimal",),
     "inbounds.mechanisms.window": ("Window",),
     "inbounds.sensitivity": ("L1", "L2", "LInf", "PerCoordinate"),

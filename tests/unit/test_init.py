@@ -46,6 +46,7 @@ def test_the_public_names_are_these() -> None:
         "LedgerError",
         "Limit",
         "LimitCertificate",
+        "Mechanism",
         "MissingPackageError",
         "Optimal",
         "PerCoordinate",
