@@ -110,24 +110,26 @@ def _refused(got: str = "", hint: str | None = None) -> ArgumentError:
 
 def _built(fields: Any) -> Mechanism:
     name = _checked_name(fields)
-    kind = getattr(importlib.import_module(f"inbounds.mechanisms.{_HOMES[name]}"), name)
+    kind: type[Mechanism] = getattr(
+        importlib.import_module(f"inbounds.mechanisms.{_HOMES[name]}"), name
+    )
     box, sensitivity = _box(fields["domain"]), _sensitivity(fields["sensitivity"])
+    if name == "Optimal":
+        table = LevelTable.from_json(json.dumps(fields["table"]))
+        _check_steps(box, table)
+        return kind(box, sensitivity, *_parameters(fields, "epsilon", "objective"), table)  # type: ignore[call-arg]
+    key = kind.noise.scale_name if name in _SCALES else "epsilon"  # type: ignore[attr-defined]
+    return kind(box, sensitivity, *_parameters(fields, key))  # type: ignore[call-arg]
+
+
+def _parameters(fields: Any, *names: str) -> list[Any]:
+    """Return the parameters in the order of the constructor: numbers, and names of objectives."""
     parameters = fields["parameters"]
-    if name in _SCALES:
-        key = kind.noise.scale_name
-        _check_keys(parameters, {key}, "parameters")
-        mechanism: Mechanism = kind(box, sensitivity, _numbers(parameters[key]))
-        return mechanism
-    if name != "Optimal":
-        _check_keys(parameters, {"epsilon"}, "parameters")
-        mechanism = kind(box, sensitivity, real(parameters["epsilon"]))
-        return mechanism
-    _check_keys(parameters, {"epsilon", "objective"}, "parameters")
-    table = LevelTable.from_json(json.dumps(fields["table"]))
-    epsilon, objective = real(parameters["epsilon"]), _word(parameters["objective"])
-    mechanism = kind(box, sensitivity, epsilon, objective, table)
-    _check_steps(box, table)
-    return mechanism
+    _check_keys(parameters, set(names), "parameters")
+    return [
+        _word(parameters[name]) if name == "objective" else _numbers(parameters[name])
+        for name in names
+    ]
 
 
 def _checked_name(fields: Any) -> str:
@@ -175,7 +177,7 @@ def _check_steps(box: Box, table: LevelTable) -> None:
     if step is None:
         return
     grid = Grid.fit(table.lower, table.upper, step, float(box.widths[0]))
-    index = np.rint((np.array(table.outputs) - table.lower) / float(grid.spacing))
+    index = np.rint((np.array(table.outputs, np.float64) - table.lower) / float(grid.spacing))
     inside = np.clip(index, 0, grid.intervals).astype(np.int64)
     if not np.array_equal(np.asarray(grid.points(inside), np.float64), table.outputs):
         raise _MalformedError("outputs that are not steps of the box")

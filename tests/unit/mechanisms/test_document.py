@@ -174,7 +174,7 @@ def test_a_table_of_cells_is_no_unbiased_one() -> None:
 def test_a_class_reads_its_own_kind_and_names_who_reads_others() -> None:
     with pytest.raises(ArgumentError, match=r"(?s)JSON of Window, got Optimal.*Optimal.from_json"):
         ib.Window.from_json(MECHANISMS[-1].to_json())
-    with pytest.raises(ArgumentError, match="Mechanism.from_json reads it"):
+    with pytest.raises(ArgumentError, match=r"Mechanism\.from_json reads it"):
         ib.TableCertificate.from_json(MECHANISMS[-1].to_json())
-    with pytest.raises(ArgumentError, match="TableCertificate.from_json reads it"):
+    with pytest.raises(ArgumentError, match=r"TableCertificate\.from_json reads it"):
         ib.Mechanism.from_json(ib.Optimal(BOX, 0.2, epsilon=1.0).certificate().to_json())
