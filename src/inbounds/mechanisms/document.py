@@ -74,7 +74,7 @@ def write_mechanism(mechanism: Mechanism) -> str:
     return json.dumps(fields, allow_nan=False)
 
 
-def read_mechanism(text: str) -> Mechanism:
+def read_mechanism(text: object) -> Mechanism:
     """Return the mechanism that a text describes, checked as its constructor checks it.
 
     Raises
@@ -110,16 +110,17 @@ def _refused(got: str = "", hint: str | None = None) -> ArgumentError:
 
 def _built(fields: Any) -> Mechanism:
     name = _checked_name(fields)
-    kind: type[Mechanism] = getattr(
-        importlib.import_module(f"inbounds.mechanisms.{_HOMES[name]}"), name
-    )
-    box, sensitivity = _box(fields["domain"]), _sensitivity(fields["sensitivity"])
+    kind: Any = getattr(importlib.import_module(f"inbounds.mechanisms.{_HOMES[name]}"), name)
+    arguments: list[Any] = [_box(fields["domain"]), _sensitivity(fields["sensitivity"])]
     if name == "Optimal":
         table = LevelTable.from_json(json.dumps(fields["table"]))
-        _check_steps(box, table)
-        return kind(box, sensitivity, *_parameters(fields, "epsilon", "objective"), table)  # type: ignore[call-arg]
-    key = kind.noise.scale_name if name in _SCALES else "epsilon"  # type: ignore[attr-defined]
-    return kind(box, sensitivity, *_parameters(fields, key))  # type: ignore[call-arg]
+        _check_steps(arguments[0], table)
+        arguments += [*_parameters(fields, "epsilon", "objective"), table]
+    else:
+        key = kind.noise.scale_name if name in _SCALES else "epsilon"
+        arguments += _parameters(fields, key)
+    mechanism: Mechanism = kind(*arguments)
+    return mechanism
 
 
 def _parameters(fields: Any, *names: str) -> list[Any]:
