@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
+    from inbounds.frames.reading.estimate import estimate
     from inbounds.loss import PrivacyLoss
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
@@ -95,6 +96,7 @@ __all__ = [
     "compare",
     "compose",
     "deconvolve",
+    "estimate",
     "limit",
     "privatize",
     "regimes",
@@ -128,6 +130,7 @@ _HOMES = {
     ),
     "inbounds.frames.local.privatize": ("privatize",),
     "inbounds.frames.central.summarize": ("summarize",),
+    "inbounds.frames.reading.estimate": ("estimate",),
     "inbounds.loss": ("PrivacyLoss",),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
