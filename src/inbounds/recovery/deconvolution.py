@@ -17,10 +17,9 @@ from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.moments import scalar_or_array
+from inbounds.recovery.compatible import Compatible, fraction_intervals
 from inbounds.recovery.mean import Readings
-from inbounds.recovery.narrow import Near
 from inbounds.recovery.overview import deconvolution_table
-from inbounds.recovery.plausible import Plausible
 from inbounds.recovery.stairs import Stairs
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Deconvolution(Printed):
     _readings: Readings | None = None
     smoothing: dict[float, float] = field(default_factory=dict)
     kinds: int | None = None
-    _compatible: Callable[[], Plausible | Near] | None = None
+    _compatible: Callable[[], Compatible] | None = None
 
     @property
     def values(self) -> Floats:
@@ -209,16 +208,14 @@ class Deconvolution(Printed):
         if self._readings is not None and _is_mean(statistic):
             return self._readings.interval(level)
         if self._compatible is not None and statistic != "mean":
-            return self._compatible_interval(statistic, level, self._compatible())
+            return self._compatible_interval(statistic, level)
         ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
         return float(ends[0]), float(ends[1])
 
     def histogram_interval(
         self, bins: int | np.integer[Any] | Vector, level: float
     ) -> tuple[Floats, Floats]:
-        """Return the lower and the upper ends of intervals for the fractions in `bins`.
-
-        Each holds the fraction of its bin at the confidence `level`, as `interval` does.
+        """Return the ends of intervals, as in `interval`, for the fractions in `bins`.
 
         Examples
         --------
@@ -232,14 +229,8 @@ class Deconvolution(Printed):
         fractions, edges = self.histogram(bins)
         level = _check.within(0, 1, level=level)
         if self._compatible is None:
-            hint = "deconvolve keeps them."
-            raise ArgumentError.must_be("outputs", "known for this interval", hint=hint)
-        compatible, last = self._compatible(), len(edges) - 2
-        ends = [
-            compatible.fraction(float(edges[i]), float(edges[i + 1]), level, closed=i == last)
-            for i in range(last + 1)
-        ]
-        lower, upper = np.array(ends).reshape(-1, 2).T
+            raise ArgumentError.must_be("outputs", "known, as deconvolve knows them")
+        lower, upper = fraction_intervals(self._compatible(), edges, level)
         return np.minimum(lower, fractions), np.maximum(upper, fractions)
 
     def plot(self, raw: Numbers | None = None) -> Figure:
@@ -255,16 +246,15 @@ class Deconvolution(Printed):
     def _stairs(self) -> Stairs:
         return Stairs(self.edges, self.weights, self.atoms, self._points)
 
-    def _compatible_interval(
-        self, statistic: Summary, level: float, compatible: Plausible | Near
-    ) -> tuple[float, float]:
+    def _compatible_interval(self, statistic: Summary, level: float) -> tuple[float, float]:
         """Return the interval of a statistic other than the mean; it holds the estimate."""
+        assert self._compatible is not None
         estimate = _statistic(statistic, self._stairs)
         if statistic == "variance":
-            low, high = compatible.variance(self.mean, level)
+            low, high = self._compatible().variance(self.mean, level)
         else:
             q = 0.5 if isinstance(statistic, str) else float(_levels(statistic))
-            low, high = compatible.quantile(q, level)
+            low, high = self._compatible().quantile(q, level)
         return min(low, estimate), max(high, estimate)
 
     def _resampled(self, statistic: Summary) -> Floats:

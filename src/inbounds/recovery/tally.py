@@ -11,6 +11,7 @@ from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
+from inbounds.recovery.compatible import Compatible
 from inbounds.recovery.deconvolution import Deconvolution
 from inbounds.recovery.mean import Readings, reader_of
 from inbounds.recovery.narrow import Near
@@ -116,12 +117,12 @@ class Tally:
             self._compatible,
         )
 
-    def _compatible(self) -> Plausible | Near:
+    def _compatible(self) -> Compatible:
         """Return the distributions that the outputs do not speak against."""
         return self._all_compatible
 
     @cached_property
-    def _all_compatible(self) -> Plausible | Near:
+    def _all_compatible(self) -> Compatible:
         mechanism, cells = self.decoder.mechanism, self.decoder.cells
         if not are_enough(mechanism, cells):
             return Near.of(mechanism, cells, self.seen)
