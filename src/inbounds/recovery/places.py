@@ -1,8 +1,8 @@
 """True values that any distribution is nearly a mixture of, as far as outputs can tell.
 
 Between two neighbouring points, the probability of every cell of outputs is nearly a straight line
-in the true value, so a value there has the outputs of a mixture of these points. For tables it is
-exactly a straight line, if the points are chosen as here.
+in the true value, so a value there has the outputs of a mixture of these points. For tables and
+for narrow windows it is exactly a straight line, if the points are chosen as here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.window import Window
 from inbounds.recovery.cells import Cells
 
 _FEWEST, _MOST = 64, 128  # parts that the box is divided into
 _PER_SPREAD = 16  # points that the noise spreads over, if that is possible
+_NARROW_WINDOW = 16  # of these in the box: a window whose ends count
 _LEAST_PER_SPREAD = 4  # with fewer, a value between two points is no mixture of them
 
 
@@ -87,7 +89,7 @@ def are_enough(mechanism: Mechanism, cells: Cells) -> bool:
     >>> [are_enough(m, Cells.of(m, 64)) for m in noises]
     [True, False]
     """
-    if cells.points is not None or mechanism.breaks.size:
+    if cells.points is not None or isinstance(mechanism, Window) or mechanism.breaks.size:
         return True
     width = float(cells.edges[-1] - cells.edges[0])
     return width * _LEAST_PER_SPREAD <= float(mechanism.spread[0]) * _MOST
@@ -104,10 +106,16 @@ def _coarse(cells: Cells) -> Cells:
 def _points(mechanism: Mechanism, cells: Cells) -> Floats:
     lower, upper = cells.edges[0], cells.edges[-1]
     width, spread = upper - lower, float(mechanism.spread[0])
-    breaks = mechanism.breaks
     parts = min(_MOST, max(_FEWEST, math.ceil(_PER_SPREAD * width / spread)))
-    if breaks.size:
-        breaks = np.concatenate([breaks, (breaks[1:] + breaks[:-1]) / 2])
+    special = (mechanism.breaks - lower) / width
+    if special.size:
+        special = np.concatenate([special, (special[1:] + special[:-1]) / 2])
         parts = _FEWEST
-    places = np.concatenate([np.arange(parts + 1) / parts, (breaks - lower) / width])
+    elif isinstance(mechanism, Window):
+        parts = _FEWEST
+        if spread * _NARROW_WINDOW < width:  # add values at which the window ends at a cut
+            cuts, length = (cells.cuts - lower) / width, spread / width
+            special, parts = np.concatenate([cuts, cuts - length]) / (1 - length), 1
+    inside = special[(special > 0) & (special < 1)]
+    places = np.concatenate([np.arange(parts + 1) / parts, inside])
     return np.asarray(np.clip(lower + width * np.unique(places.round(12)), lower, upper))

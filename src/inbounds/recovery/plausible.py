@@ -25,7 +25,7 @@ _MOST_FITS = 40
 _GROWTH = 4.0  # of a price, until both sides of the right one are known
 _NEAR = 1.005  # ratio of two prices that are as good as equal
 _CLOSE = 1e-4  # of the range: a bound that is near enough
-_ENOUGH = 1e-9  # below a fraction: reached, but for rounding
+_ENOUGH = 1e-9  # a difference of fractions that is rounding
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,9 @@ class Plausible:
         """Return a confidence interval of the variance, given an estimate of the mean.
 
         The variance is E(X − mean)² less the square of how far the true mean is from the estimate.
+        The estimate comes from the same outputs, so the bounds must hold for all pairs of moments.
         """
-        points, drop = self.places.points, _drop(level)
+        points, drop = self.places.points, _drop(level, freedom=2)
         square = (points - mean) ** 2
         most = float(square.max())
         upper = most * self._sup(square / most, drop)
@@ -138,7 +139,8 @@ class Plausible:
 
     def _sup(self, gain: Floats, drop: float) -> float:
         """Return an upper bound of gain·w over plausible w, near the maximum; gain is in [0, 1]."""
-        return self._search(gain, drop)[1]
+        bound = self._search(gain, drop)[1]
+        return min(1.0, bound + _ENOUGH) if bound else 0.0
 
     def _reaches(self, gain: Floats, target: float, drop: float) -> bool:
         """Return whether gain·w is `target` or more for some plausible w; if in doubt, true."""
@@ -176,9 +178,9 @@ class Plausible:
         return attained, min(1.0, bound)
 
 
-def _drop(level: float) -> float:
+def _drop(level: float, freedom: int = 1) -> float:
     """Return how far below its maximum the log-likelihood of a plausible distribution may be."""
-    return float(chi2.ppf(level, 1)) / 2
+    return float(chi2.ppf(level, freedom)) / 2
 
 
 def _upto(points: Floats, last: int) -> Floats:

@@ -92,6 +92,7 @@ def test_intervals_grow_with_the_level_and_shrink_with_people() -> None:
     "mechanism",
     [
         ib.Window(ib.Box(0, 1), 1, epsilon=2.0),
+        ib.Window(ib.Box(0, 1), 1, epsilon=8.0),
         ib.ClampedLaplace(ib.Box(0, 1), 1, scale=0.1),
         ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.1),
         ib.Optimal(ib.Box(0, 1), 1, epsilon=2.0),
