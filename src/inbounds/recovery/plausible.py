@@ -25,6 +25,7 @@ _MOST_FITS = 40
 _GROWTH = 4.0  # of a price, until both sides of the right one are known
 _NEAR = 1.005  # ratio of two prices that are as good as equal
 _CLOSE = 1e-4  # of the range: a bound that is near enough
+_UNUSED = 1e-3  # of an even weight: less is the solver's
 _ENOUGH = 1e-9  # a difference of fractions that is rounding
 
 
@@ -66,12 +67,12 @@ class Plausible:
         They are found by bisection: up to the lower end, no plausible distribution has a fraction
         of q, and from the upper end on, none has less.
         """
-        points, drop = self.places.points, _drop(level)
+        points, drop, rare = self.places.points, _drop(level), self._rare(level)
         last = len(points) - 1
         first, reached = -1, last
         while reached - first > 1:
             middle = (first + reached) // 2
-            if self._reaches(_upto(points, middle), q, drop):
+            if self._reaches(_upto(points, middle), q - rare, drop):
                 reached = middle
             else:
                 first = middle
@@ -79,7 +80,7 @@ class Plausible:
         kept, beyond = 0, last + 1
         while beyond - kept > 1:
             middle = (kept + beyond) // 2
-            if self._reaches(1 - _upto(points, middle - 1), 1 - q, drop):
+            if self._reaches(1 - _upto(points, middle - 1), 1 - q - rare, drop):
                 kept = middle
             else:
                 beyond = middle
@@ -90,8 +91,13 @@ class Plausible:
     def fraction(
         self, low: float, high: float, level: float, *, closed: bool = False
     ) -> tuple[float, float]:
-        """Return a confidence interval of the fraction of values in [low, high), or [low, high]."""
-        points, drop = self.places.points, _drop(level)
+        """Return a confidence interval of the fraction of values in [low, high), or [low, high].
+
+        If the bin is empty, the likeliest distribution may have weight on several of its points by
+        chance. So an end is 0 (or 1) if that is plausible where each such point is a degree of
+        freedom.
+        """
+        points = self.places.points
         below = points <= high if closed else points < high
         inside = (points >= low) & below
         if self.places.complete:
@@ -102,7 +108,17 @@ class Plausible:
             touches = (after > low) & (before < high) | inside
             outer = touches.astype(float)
             inner = ((before >= low) & (after <= high) & inside).astype(float)
-        return max(0.0, 1 - self._sup(1 - inner, drop)), self._sup(outer, drop)
+        if not outer.any():
+            return 0.0, 0.0
+        return self._least(inner, level), 1 - self._least(1 - outer, level)
+
+    def _least(self, part: Floats, level: float) -> float:
+        """Return a lower bound of the fraction of values that belong to a part of the points."""
+        rare = self._rare(level)
+        least = 1 - self._sup(1 - part, _drop(level)) - rare
+        if least <= 0 or self._reaches(1 - part, 1 - rare, _drop(level, self._support(part))):
+            return 0.0
+        return least
 
     def variance(self, mean: float, level: float) -> tuple[float, float]:
         """Return a confidence interval of the variance, given an estimate of the mean.
@@ -122,10 +138,23 @@ class Plausible:
         between = 0.0 if self.places.complete else float(np.diff(points).max()) ** 2 / 4
         return max(0.0, least - off**2 - between), upper
 
+    def _rare(self, level: float) -> float:
+        """Return a fraction of values of which, with probability 1 - level, there is none."""
+        return -math.expm1(math.log1p(-level) / float(self.counts.sum()))
+
+    def _support(self, part: Floats) -> int:
+        """Return how many points of a part the likeliest distribution has weight on, or one."""
+        used = self._likeliest > _UNUSED / len(self._likeliest)
+        return max(1, int((used & (part > 0)).sum()))
+
+    @cached_property
+    def _likeliest(self) -> Floats:
+        return self._fit(np.zeros(len(self.places.points)))[0]
+
     @cached_property
     def _highest(self) -> float:
         """The highest log-likelihood, less at most the gap of the fit."""
-        return self._likelihood(self._fit(np.zeros(len(self.places.points)))[0])
+        return self._likelihood(self._likeliest)
 
     def _likelihood(self, weights: Floats) -> float:
         seen = self.counts > 0
