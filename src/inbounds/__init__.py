@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
+    from inbounds.frames.reading.estimate import estimate
     from inbounds.loss import PrivacyLoss
     from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
     from inbounds.mechanisms.bounded_laplace import BoundedLaplace
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_laplace import ClampedLaplace
     from inbounds.mechanisms.clamped_staircase import ClampedStaircase
     from inbounds.mechanisms.fractions import Fractions
+    from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.mechanisms.optimal import Optimal
     from inbounds.mechanisms.randomized_response import RandomizedResponse
     from inbounds.mechanisms.window import Window
@@ -82,6 +84,7 @@ __all__ = [
     "LedgerError",
     "Limit",
     "LimitCertificate",
+    "Mechanism",
     "MissingPackageError",
     "Optimal",
     "PerCoordinate",
@@ -99,6 +102,7 @@ __all__ = [
     "compare",
     "compose",
     "deconvolve",
+    "estimate",
     "limit",
     "privatize",
     "regimes",
@@ -133,6 +137,7 @@ _HOMES = {
     ),
     "inbounds.frames.local.privatize": ("privatize",),
     "inbounds.frames.central.summarize": ("summarize",),
+    "inbounds.frames.reading.estimate": ("estimate",),
     "inbounds.loss": ("PrivacyLoss",),
     "inbounds.mechanisms.bounded_gaussian": ("BoundedGaussian",),
     "inbounds.mechanisms.bounded_laplace": ("BoundedLaplace",),
@@ -140,6 +145,7 @@ _HOMES = {
     "inbounds.mechanisms.clamped_laplace": ("ClampedLaplace",),
     "inbounds.mechanisms.clamped_staircase": ("ClampedStaircase",),
     "inbounds.mechanisms.fractions": ("Fractions",),
+    "inbounds.mechanisms.mechanism": ("Mechanism",),
     "inbounds.mechanisms.optimal": ("Optimal",),
     "inbounds.mechanisms.randomized_response": ("RandomizedResponse",),
     "inbounds.mechanisms.window": ("Window",),

@@ -10,11 +10,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 _MARKS = {
+    "Mechanism": {"format", "mechanism"},
     "Certificate": {"law"},
     "LimitCertificate": {"objective", "proofs"},
     "TableCertificate": {"table"},
     "LevelTable": {"boundaries", "rows"},
-}  # fields that the documents of no other class have
+}  # fields that the documents of no class below have
 _LONGEST = 1100  # characters: every double has an exact decimal shorter than this
 
 

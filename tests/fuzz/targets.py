@@ -20,8 +20,11 @@ from inbounds import (
     Box,
     Certificate,
     InBoundsError,
+    Mechanism,
+    Optimal,
     PrivacyLoss,
     Unit,
+    Window,
     limit,
 )
 from inbounds.accounting.cost import Cost
@@ -106,6 +109,17 @@ def _assert_privacy(table: LevelTable, epsilon: float) -> None:
         assert not ratio > arb(epsilon).exp(), "two neighbours differ by more than e^epsilon"
 
 
+def mechanism(data: bytes) -> None:
+    """Read a mechanism, and write it again; a table must be as private as it says."""
+    try:
+        read = Mechanism.from_json(_document("mechanism", data))
+    except InBoundsError:
+        return
+    assert Mechanism.from_json(read.to_json()) == read
+    if isinstance(read, Optimal):
+        _assert_privacy(read.table, read.epsilon)
+
+
 def limit_certificate(data: bytes) -> None:
     """Read the certificate of a limit and check it."""
     try:
@@ -181,7 +195,7 @@ _PROOFS = (
     BoundedLaplace(Box([0, 0], [1, 2]), 1, scale=1.0).certificate(),
     BoundedGaussian(Box([0, 0], [1, 2]), 1, sigma=1.0).certificate(),
 )
-_MOST, _RATIO = (1 << 128) * 10 // 37, (27, 10)  # 2.7 is below e
+_MOST, _RATIO = (1 << 128) * 10 // 37 + 1, (27, 10)  # 2.7 is below e
 _ROWS = ((_MOST, (1 << 128) - _MOST), ((1 << 128) - _MOST, _MOST))
 _TABLES = (
     LevelTable("cells", 0.0, 1.0, (0.0, 0.5, 1.0), 1, _ROWS, (0.25, 0.75), *_RATIO),
@@ -193,6 +207,11 @@ _LIMITS = (
     limit(Box(0, 1), 1, epsilon=1.0, objective="worst").certificate(),
     limit(Box(0, 4, step=1), 1, epsilon=1.0).certificate(),
     limit(Box(0, 2, step=1), 2, epsilon=2.0, objective="worst").certificate(),
+)
+_MECHANISMS = (
+    BoundedGaussian(Box([0, 0], [1, 2], step=[1, None]), 1, sigma=1.0),
+    Window(Box(0, 4, step=1), 4, epsilon=1.0),
+    Optimal(Box(0.0, 1.0), 0.5, epsilon=1.0, table=_TABLES[0]),
 )
 _LOSSES = (
     PrivacyLoss.pure(0.5),
@@ -227,7 +246,7 @@ TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
         *(rows, certificate, table, table_certificate, limit_certificate),
-        *(loss, cost, bounds),
+        *(loss, cost, bounds, mechanism),
     )
 }
 SEEDS: dict[str, tuple[bytes, ...]] = {
@@ -245,6 +264,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "limit_certificate": (*(p.to_json().encode() for p in _LIMITS), _ZERO, *_BAD_JSON),
     "loss": (*(known.to_json().encode() for known in _LOSSES), _ZERO, *_BAD_JSON),
     "cost": (*(Cost.of(known).to_json().encode() for known in _LOSSES), _ZERO, *_BAD_JSON),
+    "mechanism": (*(made.to_json().encode() for made in _MECHANISMS), _ZERO, *_BAD_JSON),
     "bounds": (
         *(b"0:120", b"-5:5", b"0:10\n1:9e0", b"0:1\n", b"::", b"1:0", b"nan:1", b"0:inf"),
         *(b"0:1e308\n-1e308:1e308", b"\xd9\xa1:\xd9\xa2", b"0x1:2", b"", b"1_0:2_0"),
@@ -255,6 +275,7 @@ DOCUMENTS = {
     "table": [text for made in _TABLES for text in _spoilt(made.to_json())],
     "table_certificate": [text for p in _TABLE_PROOFS[:2] for text in _spoilt(p.to_json())],
     "limit_certificate": [text for p in _LIMITS for text in _spoilt(p.to_json())],
+    "mechanism": [text for made in _MECHANISMS for text in _spoilt(made.to_json())],
     "loss": [
         text for known in _LOSSES for text in _spoilt(json.dumps(json.loads(known.to_json())))
     ],

@@ -2,6 +2,8 @@
 
 import pytest
 
+from inbounds.calibration.table import LevelTable
+
 from .targets import DOCUMENTS, SEEDS, TARGETS
 
 CORPUS = [
@@ -25,3 +27,8 @@ def test_text_that_ends_too_early_is_read_rightly_or_refused(name: str, keep: in
     for seed in SEEDS[name]:
         for end in range(0, min(len(seed), 400), 9 - keep):
             TARGETS[name](seed[:end])
+
+
+def test_the_tables_that_are_changed_would_be_accepted_as_they_are() -> None:
+    for seed in SEEDS["table"][:3]:
+        LevelTable.from_json(seed.decode()).check(0.5, 1.0)

@@ -55,6 +55,7 @@ def mechanisms() -> None:
         assert m.mse(41.3) > 0
         assert m.loss().epsilon == m.epsilon
         assert str(m).startswith(kind.__name__)
+        assert ib.Mechanism.from_json(m.to_json()) == m
     best = ib.Optimal.calibrated(INTERVAL, 60, epsilon=1.0).certificate()
     assert ib.TableCertificate.from_json(best.to_json()).check() == best
     m = ib.ClampedGaussian.calibrated(INTERVAL, 2.5, epsilon=1.0, delta=1e-6)
@@ -218,6 +219,14 @@ def privatize_pandas() -> None:
 
     frame = pd.DataFrame({"age": [3.0, 41.3]})
     assert ib.privatize(frame, {"age": mechanism()})["age"].between(0, 120).all()
+
+
+@use("narwhals", "pyarrow", of=("pandas",))
+def estimate_pandas() -> None:
+    import pandas as pd
+
+    result = ib.estimate(pd.DataFrame({"age": [3.0, 41.3]}), {"age": mechanism()})
+    assert result["statistic"].tolist() == ["count", "mean"]
 
 
 @use(of=("polars",))

@@ -12,6 +12,7 @@ from inbounds.cli import (
     calibrate,
     compare,
     compose,
+    estimate,
     ledger,
     limit,
     privatize,
@@ -47,6 +48,7 @@ app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options":
     release.release
 )
 app.command(epilog=privatize.EXAMPLES)(privatize.privatize)
+app.command(epilog=estimate.EXAMPLES)(estimate.estimate)
 app.command(epilog=audit.EXAMPLES)(audit.audit)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(ledger.app, name="ledger")

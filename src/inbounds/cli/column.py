@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
 _ROUNDING = 1 - 2.0**-40  # so that equal parts never add up to more than the whole
 _PEOPLE = 10_000  # for whose mean the best mechanism has the lowest error
+SIDECAR, SIDECAR_VERSION = "inbounds private columns", 1  # of the file beside the output
 _FORM = "NAME=LOW:HIGH[:STEP][@EPSILON], as in age=0:120:1@0.5"
 
 
@@ -195,6 +196,8 @@ def describe(columns: list[CalibratedColumn], nulls: str) -> dict[str, Any]:
     if requested.get("delta"):
         allowed += " and a further delta, both as requested for the row"
     return {
+        "format": SIDECAR,
+        "version": SIDECAR_VERSION,
         "inbounds": __version__,
         "guarantee": "Local differential privacy of each row: no two values of its named columns "
         f"change the probability of any outcome by more than a {allowed}. Columns that "
@@ -245,4 +248,5 @@ def _facts(column: CalibratedColumn) -> dict[str, Any]:
         "requested": column.guarantee.stated(),
         "pure_epsilon": mechanism.epsilon,
         "certificate": proof and json.loads(proof.to_json()),
+        "document": json.loads(mechanism.to_json()),
     }

@@ -17,8 +17,8 @@ from inbounds.cli import arguments, output
 from inbounds.cli.column import CalibratedColumn, calibrated, describe, warn_of_order
 from inbounds.cli.failure import InputError, UsageError, in_options
 from inbounds.cli.progress import row_bar
-from inbounds.cli.source import PIPE, Delimiter, check_columns, opened
-from inbounds.cli.statement import described_types, row_statement
+from inbounds.cli.source import PIPE, Delimiter, beside, check_columns, opened
+from inbounds.cli.statement import described_types, reading_hint, row_statement
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ def privatize(
                 typer.echo(f"Stopped early. {row_statement(facts)}", err=True)
             raise
     typer.echo(row_statement(facts), err=True)
+    if facts["rows"] and _is_held_back(target):
+        typer.echo(reading_hint(target), err=True)
     if json:
         output.show_json(facts)
 
@@ -161,11 +163,7 @@ def _check_target(target: Path, *, source: Path, force: bool, json: bool) -> Non
     elif target.is_dir():
         raise UsageError(f"OUTPUT must be a file, got the directory {str(target)!r}.")
     elif _is_held_back(target):
-        output.check_free(target, _beside(target), source=source, force=force, option="OUTPUT")
-
-
-def _beside(target: Path) -> Path:
-    return target.with_name(f"{target.name}.privacy.json")
+        output.check_free(target, beside(target), source=source, force=force, option="OUTPUT")
 
 
 def _is_held_back(target: Path) -> bool:
@@ -217,19 +215,19 @@ def _written(target: Path, facts: dict[str, Any]) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    beside, held = _beside(target), _is_held_back(target)
-    is_new = held and not beside.exists()
+    sidecar, held = beside(target), _is_held_back(target)
+    is_new = held and not sidecar.exists()
     try:
         with output.written_whole(target) as file:
             yield file
             if held:
                 file.flush()
                 os.fsync(file.fileno())  # a full disk is noticed before any file appears
-                with output.written_whole(beside) as side:
+                with output.written_whole(sidecar) as side:
                     side.write(json_text.dumps(output.jsonable(facts), indent=2).encode() + b"\n")
     except BaseException:
         if is_new:
-            beside.unlink(missing_ok=True)
+            sidecar.unlink(missing_ok=True)
         raise
 
 

@@ -42,6 +42,17 @@ Delimiter = Annotated[
 ]
 
 
+def beside(path: Path) -> Path:
+    """Return the file that says how the private columns of a table were made.
+
+    Examples
+    --------
+    >>> beside(Path("public.csv")).name
+    'public.csv.privacy.json'
+    """
+    return path.with_name(f"{path.name}.privacy.json")
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input for ``-``."""
@@ -54,7 +65,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     yield sys.stdin.buffer
 
 
-def check_columns(columns: Iterable[str], header: list[str]) -> None:
+def check_columns(columns: Iterable[str], header: list[str], option: str = "--column") -> None:
     """Refuse columns that the header does not name exactly once. The header is not shown.
 
     Examples
@@ -67,4 +78,4 @@ def check_columns(columns: Iterable[str], header: list[str]) -> None:
     for column in columns:
         if (count := header.count(column)) != 1:
             matches = f"{count} columns named" if count else "no column"
-            raise UsageError(f"--column: the input has {matches} {column!r}.{hint}")
+            raise UsageError(f"{option}: the input has {matches} {column!r}.{hint}")

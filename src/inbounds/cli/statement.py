@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inbounds.domain import Box
     from inbounds.frames.local.file import Format
     from inbounds.guarantee import Amount
@@ -51,6 +54,21 @@ def row_statement(facts: dict[str, Any]) -> str:
     return (
         f"{text} Other columns have types inferred from the first {facts['types']['rows']} rows: "
         "007 becomes 7, and a time with an offset is written in UTC."
+    )
+
+
+def reading_hint(target: Path) -> str:
+    """Return a sentence about what the output must not be used for, and what reads it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> print(reading_hint(Path("my file.csv")))
+    Plain averages of private columns are biased. Read them with: inbounds estimate 'my file.csv'
+    """
+    return (
+        "Plain averages of private columns are biased. Read them with: "
+        f"inbounds estimate {shlex.quote(str(target))}"
     )
 
 

@@ -1,5 +1,7 @@
 """Privacy for data frames: `privatize` replaces every value, `summarize` releases statistics.
 
+`estimate` reads private columns back.
+
 >>> from inbounds.frames import count, mean
 >>> mean("age", 0, 120)
 mean('age', 0, 120)
@@ -15,10 +17,12 @@ from inbounds.frames.central.statistic import count, histogram, mean, total, var
 if TYPE_CHECKING:
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
+    from inbounds.frames.reading.estimate import estimate
 
 __all__ = [
     "categories",
     "count",
+    "estimate",
     "histogram",
     "mean",
     "median",
@@ -36,5 +40,6 @@ if not TYPE_CHECKING:  # they need optional packages
         {
             "inbounds.frames.central.summarize": ["summarize"],
             "inbounds.frames.local.privatize": ["privatize"],
+            "inbounds.frames.reading.estimate": ["estimate"],
         },
     )

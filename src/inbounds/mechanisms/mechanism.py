@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
 from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.domain import Box
-from inbounds.errors import ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import Amount
 from inbounds.mechanisms.asked import copied_by
 from inbounds.mechanisms.distribution import check_level
@@ -110,6 +110,46 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         published = self._published(outputs=outputs)
         low, high = self._confidence(published, check_level(level))
         return scalar_or_array(low), scalar_or_array(high)
+
+    def to_json(self) -> str:
+        """Return the mechanism as JSON, for phones and other programs; see docs/mechanism-json.md.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.Window(ib.Box(0, 120, step=1), 120, epsilon=1.0)
+        >>> ib.Mechanism.from_json(m.to_json()) == m
+        True
+        """
+        from inbounds.mechanisms.document import write_mechanism  # noqa: PLC0415 - knows this class
+
+        return write_mechanism(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a mechanism that `to_json` wrote; ``inbounds.Mechanism.from_json`` reads any.
+
+        The text may come from anybody. It holds what a constructor takes, and the constructor
+        checks it: a scale or an epsilon gives the privacy that is computed here, and the table of
+        an `Optimal` is proved again.
+
+        Raises
+        ------
+        ArgumentError
+            If `text` is not a mechanism of this kind, or has an impossible number.
+        ArgumentTypeError
+            If `text` is no text.
+        CertificateError
+            If the table of an `Optimal` does not give its epsilon.
+        """
+        from inbounds.mechanisms.document import read_mechanism  # noqa: PLC0415 - as above
+
+        mechanism = read_mechanism(text)
+        if not isinstance(mechanism, cls):
+            got = type(mechanism).__name__
+            hint = f"{got}.from_json reads it."
+            raise ArgumentError.must_be("text", f"the JSON of {cls.__name__}", got=got, hint=hint)
+        return mechanism
 
     @property
     def worst_change(self) -> Floats:

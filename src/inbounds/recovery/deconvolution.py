@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -18,6 +19,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.moments import scalar_or_array
 from inbounds.recovery.capital import ProvedMean
+from inbounds.recovery.compatible import Compatible, fraction_intervals
 from inbounds.recovery.mean import Readings
 from inbounds.recovery.overview import deconvolution_table
 from inbounds.recovery.stairs import Stairs
@@ -95,6 +97,7 @@ class Deconvolution(Printed):
     _readings: Readings | None = None
     smoothing: dict[float, float] = field(default_factory=dict)
     kinds: int | None = None
+    _compatible: Callable[[], Compatible] | None = None
 
     @property
     def values(self) -> Floats:
@@ -182,15 +185,19 @@ class Deconvolution(Printed):
         people with any values; for 100 or more, the interval is 1.3 to 1.7 times as long. This is
         for unbiased readings: `Window`, unbiased `Optimal`, and `ClampedLaplace` without a step.
 
-        **Other statistics** have the central interval of the bootstrap, which allows for chance
-        but not for the bias of smoothing: it may hold the truth far less often.
+        **Other statistics** have the values that they take for all distributions that are
+        plausible, given the outputs, whether smooth or not. With much noise this interval is long,
+        because different distributions have nearly the same outputs. Its coverage at 0.95 was
+        measured to be 0.93 or more for 300, 3,000 and 100,000 people, skewed, with two humps, with
+        four values, all at the bounds and all equal, for five mechanisms
+        (docs/proofs/deconvolution.md, item 17). It needs no bootstrap.
 
         Parameters
         ----------
         statistic
             "mean", "variance", "median", or a number between 0 and 1, which means that quantile.
         level
-            The confidence for the mean; otherwise the fraction of the bootstrap in the interval.
+            The confidence, between 0 and 1.
         proved
             Whether the coverage must be proved, not only measured.
 
@@ -228,8 +235,31 @@ class Deconvolution(Printed):
             return self._proved(statistic).interval(level)
         if self._readings is not None and _is_mean(statistic):
             return self._readings.interval(level)
+        if self._compatible is not None and statistic != "mean":
+            return self._compatible_interval(statistic, level)
         ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
         return float(ends[0]), float(ends[1])
+
+    def histogram_interval(
+        self, bins: int | np.integer[Any] | Vector, level: float
+    ) -> tuple[Floats, Floats]:
+        """Return the ends of intervals, as in `interval`, for the fractions in `bins`.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> m = ib.Window(ib.Box(0, 1), 1, epsilon=4.0)
+        >>> result = ib.deconvolve(m.release([0.1] * 500 + [0.7] * 500), m, bootstrap=0)
+        >>> lower, upper = result.histogram_interval(2, 0.999999)
+        >>> bool(lower[0] < 0.5 < upper[0])
+        True
+        """
+        fractions, edges = self.histogram(bins)
+        level = _check.within(0, 1, level=level)
+        if self._compatible is None:
+            raise ArgumentError.must_be("outputs", "known, as deconvolve knows them")
+        lower, upper = fraction_intervals(self._compatible(), edges, level)
+        return np.minimum(lower, fractions), np.maximum(upper, fractions)
 
     def plot(self, raw: Numbers | None = None) -> Figure:
         """Draw the outputs and the recovered distribution; needs matplotlib.
@@ -257,6 +287,17 @@ class Deconvolution(Printed):
             )
         raise ArgumentError.must_be("proved", requirement, got="proved=True", hint=hint)
 
+    def _compatible_interval(self, statistic: Summary, level: float) -> tuple[float, float]:
+        """Return the interval of a statistic other than the mean; it holds the estimate."""
+        assert self._compatible is not None
+        estimate = _statistic(statistic, self._stairs)
+        if statistic == "variance":
+            low, high = self._compatible().variance(self.mean, level)
+        else:
+            q = 0.5 if isinstance(statistic, str) else float(_levels(statistic))
+            low, high = self._compatible().quantile(q, level)
+        return min(low, estimate), max(high, estimate)
+
     def _resampled(self, statistic: Summary) -> Floats:
         if isinstance(statistic, str):
             _check.one_of(_STATISTICS, statistic=statistic)
@@ -272,7 +313,7 @@ class Deconvolution(Printed):
         return np.array([_statistic(statistic, stairs) for stairs in resamples])
 
     def _table(self) -> Table:
-        return deconvolution_table(self, proper_mean=self._readings is not None)
+        return deconvolution_table(self, proper=self._compatible is not None)
 
     def __repr__(self) -> str:
         shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"

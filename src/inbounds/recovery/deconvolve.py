@@ -16,10 +16,10 @@ from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError, FewOutputsWarning
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.recovery.cells import Cells, blocks
+from inbounds.recovery.cells import blocks
 from inbounds.recovery.deconvolution import Deconvolution
-from inbounds.recovery.reader import reader_of
 from inbounds.recovery.smoothing import Model
+from inbounds.recovery.tally import Decoder, Refits, Tally
 
 __all__ = ["Deconvolution", "deconvolve"]
 
@@ -72,9 +72,9 @@ def deconvolve(
         The price of curvature, in nats. By default the outputs choose it, unless there are fewer
         than 16 cells; then it is 1.
     bootstrap
-        The number of resamples of the outputs, for `interval` and `standard_error`. Each chooses
-        again among the candidates that have a weight of 1 % or more, which takes a few seconds for
-        200 resamples; with a number for `smooth` it takes a quarter of that.
+        The number of resamples of the outputs, for `standard_error`; intervals need none. Each
+        chooses again among the candidates that have a weight of 1 % or more, which takes a few
+        seconds for 200 resamples; with a number for `smooth` it takes a quarter of that.
     rng
         The bootstrap's source of randomness. Privacy does not depend on it.
     progress
@@ -130,39 +130,23 @@ def deconvolve(
     (True, True)
     """
     _check_units(mechanism)
-    cells = Cells.of(mechanism, _check.whole(2, _FINEST, bins=bins))
+    tally = Tally(Decoder(mechanism, _check.whole(2, _FINEST, bins=bins)))
     price = None if smooth is None else _check.not_negative(smooth=smooth)
-    seen, reader = np.zeros(len(cells.cuts) + 1), reader_of(mechanism)
-    for block, times in blocks(outputs, counts, (cells.edges[0], cells.edges[-1])):
-        cells.add(seen, block, times)
-        reader.add(block, times)
-    model = Model.of(cells, mechanism)
-    if seen[~model.response.any(axis=0)].any():
-        hint = "pass the mechanism that released them."
-        raise ArgumentError.must_be("outputs", "possible outputs of the mechanism", hint=hint)
-    kinds = _kinds(mechanism, model)
-    best = model.recover(seen, model.candidates(price))
-    draws = _resamples(seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)
+    edges = tally.decoder.cells.edges
+    for block, times in blocks(outputs, counts, (edges[0], edges[-1])):
+        tally.add(block, times)
+    best = tally.recover(price)
+    kinds = _kinds(mechanism, tally.decoder.model)
+    draws = _resamples(tally.seen, _check.whole(0, _MANY, bootstrap=bootstrap), rng)
     refits = [
-        model.recover(draw, best.kept)
+        tally.decoder.model.recover(draw, best.kept)
         for draw in tracked(list(draws), "bootstrap", progress=progress)
     ]
-    size = len(cells.edges) - 1
-    return Deconvolution(
-        mechanism,
-        cells.edges,
-        best.weights,
-        np.bincount(cells.home, seen, size) / seen.sum(),
-        int(seen.sum()),
-        best.gap,
-        np.array([refit.weights for refit in refits]).reshape(-1, size),
-        best.atoms,
+    replicates = Refits(
+        np.array([refit.weights for refit in refits]).reshape(-1, len(edges) - 1),
         np.array([refit.atoms for refit in refits]).reshape(-1, 2),
-        cells.points,
-        reader.read(),
-        best.smoothing,
-        kinds,
     )
+    return tally.deconvolution(best, replicates, kinds)
 
 
 def _check_units(mechanism: Mechanism) -> None:
@@ -182,8 +166,8 @@ def _kinds(mechanism: Mechanism, model: Model) -> int | None:
         return None
     text = (
         f"the outputs of {mechanism!r} tell apart only {kinds} kinds of values, so that the shape "
-        "of the recovered distribution is mostly a guess, and its bootstrap is too narrow. The "
-        "interval of the mean allows for this.\n"
+        "of the recovered distribution is mostly a guess, and the standard errors of other "
+        "statistics than the mean are too small. Intervals allow for this.\n"
         'Hint: for outputs to be read back, use Window or Optimal(..., objective="unbiased").'
     )
     warn_caller(FewOutputsWarning(text))

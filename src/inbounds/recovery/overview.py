@@ -10,27 +10,29 @@ from inbounds._table import Table
 if TYPE_CHECKING:
     from inbounds.recovery.deconvolution import Deconvolution
 
-_QUICK = 1000  # resamples at most for intervals to be shown
 _SHOWN = 0.005  # the smallest weight that is shown
 
 
-def deconvolution_table(result: Deconvolution, *, proper_mean: bool) -> Table:
-    """Return a table of what was recovered; `proper_mean`: the mean's interval has a confidence.
+def deconvolution_table(result: Deconvolution, *, proper: bool) -> Table:
+    """Return a table of what was recovered; `proper`: intervals are known.
 
     Examples
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     >>> result = ib.deconvolve(m.release([0.2, 0.8] * 50), m, bootstrap=0)
-    >>> deconvolution_table(result, proper_mean=True).rows[1]
+    >>> deconvolution_table(result, proper=True).rows[1]
     ('outputs', '100')
     """
     facts = [("mechanism", repr(result.mechanism)), ("outputs", f"{result.count:,}")]
     names: tuple[Literal["mean", "median", "variance"], ...] = ("mean", "median", "variance")
     numbers = result.mean, float(result.quantile(0.5)), result.variance
     for name, number in zip(names, numbers, strict=True):
-        interval = _interval(result, name, proper=proper_mean and name == "mean")
-        facts.append((name, f"{number:.6g}{interval}"))
+        text = f"{number:.6g}"
+        if proper:
+            low, high = result.interval(name, 0.95)
+            text += f" (95 % interval {low:.6g} to {high:.6g})"
+        facts.append((name, text))
     facts += [
         ("standard deviation", f"{result.variance**0.5:.6g}"),
         ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
@@ -56,14 +58,3 @@ def _smoothing(weights: dict[float, float]) -> str:
         ("even" if math.isinf(price) else f"{price:g} nats", -weight) for weight, price in order
     )
     return ", ".join(f"{name} ({100 * weight:.0f} %)" for name, weight in shown)
-
-
-def _interval(
-    result: Deconvolution, statistic: Literal["mean", "median", "variance"], *, proper: bool
-) -> str:
-    """Return the interval in words; only a proper one is called a 95 % interval."""
-    if not proper and not 2 <= len(result.replicates) <= _QUICK:
-        return ""
-    low, high = result.interval(statistic, 0.95)
-    what = "95 % interval" if proper else "95 % of the bootstrap, without the bias of smoothing:"
-    return f" ({what} {low:.6g} to {high:.6g})"

@@ -30,10 +30,14 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
     target = tmp_path / "public.csv"
     result = privatize(people, target, *SURE)
     assert (result.exit_code, result.stdout) == (0, "")
-    warning, cost = result.stderr.splitlines(keepends=True)
+    warning, cost, hint = result.stderr.splitlines(keepends=True)
     assert warning.startswith("Warning: --epsilon=1e+09 means")
     assert cost == (
         "Privacy: 2 rows at epsilon=1e+09 each ('age' 1e+09). Other columns are unchanged.\n"
+    )
+    assert hint == (
+        "Plain averages of private columns are biased. Read them with: "
+        f"inbounds estimate {target}\n"
     )
     rows = [line.split(",") for line in target.read_text().splitlines()]
     assert [row[0::2] for row in rows] == [["name", "zip"], ["Doe", "007"], ["Roe", "010"]]

@@ -1,0 +1,1 @@
+"""Reading private columns back: estimates of means, quantiles and histograms by group."""
