@@ -2,7 +2,7 @@
 
 Between two neighbouring points, the probability of every cell of outputs is nearly a straight line
 in the true value, so a value there has the outputs of a mixture of these points. For tables and
-for narrow windows it is exactly a straight line, if the points are chosen as here.
+for windows it is exactly a straight line, if the points are chosen as here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from inbounds.recovery.cells import Cells
 
 _FEWEST, _MOST = 64, 128  # parts that the box is divided into
 _PER_SPREAD = 16  # points that the noise spreads over, if that is possible
-_NARROW_WINDOW = 16  # of these in the box: a window whose ends count
 _LEAST_PER_SPREAD = 4  # with fewer, a value between two points is no mixture of them
 
 
@@ -111,11 +110,10 @@ def _points(mechanism: Mechanism, cells: Cells) -> Floats:
     if special.size:
         special = np.concatenate([special, (special[1:] + special[:-1]) / 2])
         parts = _FEWEST
-    elif isinstance(mechanism, Window):
-        parts = _FEWEST
-        if spread * _NARROW_WINDOW < width:  # add values at which the window ends at a cut
-            cuts, length = (cells.cuts - lower) / width, spread / width
-            special, parts = np.concatenate([cuts, cuts - length]) / (1 - length), 1
+    elif isinstance(mechanism, Window):  # values at which the window ends at a cut
+        cuts, length = (cells.cuts - lower) / width, spread / width
+        special = np.concatenate([cuts, cuts - length]) / max(1 - length, 1e-12)
+        parts = _FEWEST // 4
     inside = special[(special > 0) & (special < 1)]
     places = np.concatenate([np.arange(parts + 1) / parts, inside])
     return np.asarray(np.clip(lower + width * np.unique(places.round(12)), lower, upper))

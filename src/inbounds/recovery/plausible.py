@@ -124,9 +124,11 @@ class Plausible:
         """Return a confidence interval of the variance, given an estimate of the mean.
 
         The variance is E(X − mean)² less the square of how far the true mean is from the estimate.
-        The estimate comes from the same outputs, so the bounds must hold for all pairs of moments.
+        The estimate comes from the same outputs and the variance may be 0, so the bounds are for as
+        many degrees of freedom as the likeliest distribution has points.
         """
-        points, drop = self.places.points, _drop(level, freedom=2)
+        points = self.places.points
+        drop = _drop(level, max(2, self._support(np.ones(len(points)))))
         square = (points - mean) ** 2
         most = float(square.max())
         upper = most * self._sup(square / most, drop)
