@@ -34,7 +34,7 @@ FENCE = re.compile(
 )
 SHELLS = ("sh", "bash", "shell", "console")
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-PEOPLE = {"age": [23, 41, 58] * 40}
+PEOPLE = {"age": [23, 41, 58] * 40, "district": ["north", "south", "west"] * 40}
 
 
 class Block(NamedTuple):
@@ -162,6 +162,9 @@ def test_a_command_runs(command: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     pd.DataFrame(PEOPLE).to_parquet("people.parquet")
+    if command.startswith("inbounds estimate private.parquet"):
+        (before,) = (c for c in RUNNABLE if c.startswith("inbounds privatize people.parquet"))
+        assert main(shlex.split(before)[1:]) == 0
     assert main(shlex.split(command)[1:]) == 0
 
 

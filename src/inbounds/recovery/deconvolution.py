@@ -187,10 +187,9 @@ class Deconvolution(Printed):
 
         **Other statistics** have the values that they take for all distributions that are
         plausible, given the outputs, whether smooth or not. With much noise this interval is long,
-        because different distributions have nearly the same outputs. For quantiles its coverage at
-        0.95 was measured to be 0.93 or more for 300, 3,000 and 100,000 people, skewed, with two
-        humps, with four values, at the bounds and all equal, for five mechanisms
-        (docs/proofs/deconvolution.md, item 17). It needs no bootstrap.
+        because different distributions have nearly the same outputs. The coverage of quantiles
+        was measured; that of the variance and of fractions is not well known
+        (docs/proofs/deconvolution.md, "What is not proved"). It needs no bootstrap.
 
         Parameters
         ----------
