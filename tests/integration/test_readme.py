@@ -205,7 +205,13 @@ def test_every_file_that_the_glossary_names_exists() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_block_has_a_language_that_is_run_or_is_no_program(name: str) -> None:
-    assert {block.language for block in blocks(PAGES[name])} <= {"python", *SHELLS, "", "markdown"}
+    assert {block.language for block in blocks(PAGES[name])} <= {
+        "python",
+        *SHELLS,
+        "",
+        "markdown",
+        "json",
+    }
 
 
 @pytest.mark.parametrize("name", PAGES)

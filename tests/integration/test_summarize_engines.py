@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import grid
-from inbounds.frames.central.aggregate import check_table, sums
+from inbounds.frames.central.aggregate import check_table, sums, used_rows
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.points import Grid
@@ -92,7 +92,7 @@ def opened(engine: str, table: pa.Table, request: pytest.FixtureRequest) -> Any:
 def exact(frame: Any, **options: Any) -> list[list[Fraction]]:
     rows, table = check_table(nw.from_native(frame), NUMBERS, "who", "skip")
     assert rows == ROWS
-    return sums(table, moments(ASKED, sizes_public=False), **options)
+    return sums(table, moments(ASKED, sizes_public=False), secret=b"", **options)
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -132,7 +132,8 @@ def test_rows_are_at_the_same_points_of_a_grid_in_every_engine(
 
     def counted(frame: Any, options: dict[str, Any]) -> list[Any]:
         _, used = check_table(nw.from_native(frame), NUMBERS, "who", "skip")
-        found = grid.counts(used, grids[-1:] if engine == "spark" else grids, NUMBERS, **options)
+        asked = grids[-1:] if engine == "spark" else grids
+        found = grid.counts(used, asked, NUMBERS, secret=b"", **options)
         return [(one.points.tolist(), one.rows.tolist()) for groups in found for one in groups]
 
     frame = opened(engine, table, request)
@@ -221,6 +222,20 @@ def exact_request(frame: Any, statistics: Any, **options: Any) -> list[list[Frac
     _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
     asked = moments(ours.statistics, sizes_public=False)
     return sums(table, asked, by=ours.by, groups=ours.groups, person=ours.person)
+
+
+def test_which_rows_of_a_person_spark_uses_depends_on_nobody_else(spark: SparkSession) -> None:
+    hers = [("ann", float(i)) for i in range(8)]
+    others = [(f"bob{i % 40}", 100.0 + i) for i in range(200)]
+    found = []
+    for rows in (hers, others[:90] + hers[::-1] + others[90:]):
+        frame = nw.from_native(spark.createDataFrame(rows, "who string, x double"))
+        used = used_rows(frame, ["x"], person="who", rows=3, secret=b"a key").table
+        values = [row["x0"] for row in used.collect().rows(named=True)]
+        found.append(sorted(value for value in values if value < 100))
+    assert found[0] == found[1]
+    assert len(found[0]) == 3
+    assert len(values) == 3 + 40 * 3
 
 
 def test_a_dot_in_a_name_of_spark_is_no_field_of_a_struct(spark: SparkSession) -> None:

@@ -69,10 +69,11 @@ def counted(
     opened = open_table(frame, wide)
     ours = opened.request
     _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
-    wanted = [(column, points) for column in ours.columns]
+    wanted = [(column, points) for column in ours.numbers]
     how = {"by": ours.by, "groups": ours.groups, "person": ours.person, "rows": ours.rows}
+    how["secret"] = b""  # rows of a person are chosen alike in all tables
     found = [Counter[tuple[int, int, int]]() for _ in range(tables)]
-    for which, by_group in enumerate(grid.counts(table, wanted, ours.columns, **how)):
+    for which, by_group in enumerate(grid.counts(table, wanted, ours.numbers, **how)):
         for place, held in enumerate(by_group):
             i, group = divmod(place, len(request.groups))
             for point, rows in zip(held.points.tolist(), held.rows.tolist(), strict=True):
