@@ -283,10 +283,11 @@ def statistics() -> None:
 def summarize() -> None:
     import pandas as pd
 
-    from inbounds.frames import mean
+    from inbounds.frames import mean, median, quantile
 
     frame = pd.DataFrame({"age": [3.0, 41.3]})
-    assert len(ib.summarize(frame, mean("age", 0, 120), epsilon=1.0)) == 1
+    asked = [mean("age", 0, 120), median("age", 0, 120), quantile("age", 0.9, 0, 120)]
+    assert len(ib.summarize(frame, asked, epsilon=1.0)) == 3
 
 
 @use()
@@ -298,6 +299,14 @@ def packages() -> None:
     assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
     assert issubclass(ib.RowOrderWarning, UserWarning)
     assert issubclass(ib.FewOutputsWarning, UserWarning)
+    assert issubclass(ib.RepeatedReleaseWarning, UserWarning)
+
+
+@use()
+def categories() -> None:
+    answers = ib.RandomizedResponse(["no", "yes"], epsilon=2.0)
+    estimated = answers.estimate(answers.release(["no", "yes", "no"]))
+    assert isinstance(estimated, ib.Fractions)
 
 
 def command(*words: str) -> None:

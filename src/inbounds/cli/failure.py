@@ -42,6 +42,7 @@ _CODE = {
     "rho or loss": "--rho",
     'nulls="uniform"': "--nulls uniform",
     'nulls="keep"': "--nulls keep",
+    "lazy=True": "lazy=True",  # of frames, which commands do not have
 }
 
 

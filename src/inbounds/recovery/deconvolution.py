@@ -229,6 +229,8 @@ class Deconvolution(Printed):
         True
         """
         _check_order(level)
+        if isinstance(statistic, str):
+            _check.one_of(_STATISTICS, statistic=statistic)
         level = _check.within(0, 1, level=level)
         if _check.yes_or_no(proved=proved):
             return self._proved(statistic).interval(level)

@@ -143,7 +143,7 @@ def test_only_noise_of_one_step_is_read_without_bias() -> None:
     assert [m.has_unbiased for m in MECHANISMS] == [
         m._outputs.lattice.period == 1 for m in MECHANISMS
     ]
-    with pytest.raises(ib.errors.InBoundsError, match="except for noise in steps"):
+    with pytest.raises(ib.errors.InBoundsError, match="except for whole steps"):
         MECHANISMS[1].unbiased(3)
 
 

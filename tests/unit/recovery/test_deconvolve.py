@@ -350,7 +350,7 @@ def test_a_wrong_call_of_interval_says_what_to_write() -> None:
 
 def test_an_interval_that_cannot_be_proved_is_refused() -> None:
     gaussian = deconvolve([60.0], MECHANISMS[0], bootstrap=0)
-    with pytest.raises(ArgumentError, match="has no reading without bias"):
+    with pytest.raises(ArgumentError, match="no bound on the bias of"):
         gaussian.interval("mean", 0.95, proved=True)
     window = ib.Window(ib.Box(0, 120), 120, epsilon=1.0)
     result = deconvolve([60.0], window, bootstrap=2)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import erfc
 
 from inbounds._types import Floats
 from inbounds.frames.central.moment import Moment, RowCount
@@ -24,6 +25,8 @@ LEVEL = 0.95
 
 NUMBERS = ("value", "standard_error", "lower", "upper")
 """Columns of a summary that hold estimates."""
+
+_STEPS = 24  # integers that a standard deviation of 2 reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Estimate:
 
     def rounded(self) -> Estimate:
         """Return the estimate of an integer; the interval grows to the next integers."""
-        return Estimate(np.rint(self.value), self.error, np.floor(self.lower), np.ceil(self.upper))
+        error = _after_rounding(self.error)
+        return Estimate(np.rint(self.value), error, np.floor(self.lower), np.ceil(self.upper))
 
 
 class Released:
@@ -201,6 +205,22 @@ def variance_of(first: Estimate, second: Estimate, fraction: Estimate) -> Estima
         (s.lower + 0.5) / 4 - farthest,
         (s.upper + 0.5) / 4 - nearest,
     )
+
+
+def _after_rounding(error: Floats) -> Floats:
+    """Return the standard errors of integers that are rounded: E rint(Z)² for normal noise Z.
+
+    Examples
+    --------
+    >>> _after_rounding(np.array([0.0, 0.1, 0.5, 10.0])).round(3).tolist()
+    [0.0, 0.001, 0.57, 10.004]
+    """
+    half = (
+        np.arange(_STEPS) + 0.5
+    )  # an integer is k or more away if noise is more than k - 1/2 away
+    small = np.clip(error, 1e-300, 2.0)
+    tails = erfc(half / (math.sqrt(2) * small[..., None]))
+    return np.where(error < 2, np.sqrt(tails @ (2 * half)), np.hypot(error, 12**-0.5))
 
 
 def _divided(top: Floats, bottom: Floats) -> Floats:

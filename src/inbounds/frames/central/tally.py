@@ -8,6 +8,9 @@ numbers only: docs/proofs/statistics.md, item 10.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from inbounds._types import Floats
@@ -24,13 +27,15 @@ def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list
     size = released.size
     noisy = [number.scaled(size) for number in released.sums(counts, jointly=False)]
     values = np.stack([estimate.value for estimate in noisy], axis=-1)
-    totals = np.clip(values.sum(axis=-1), 0.0, size)
+    totals, left = np.clip(values.sum(axis=-1), 0.0, size), 1.0
     if released.sizes_public and complete:
         totals = np.full_like(totals, size)
+        left = 1 - 1 / len(noisy)  # of the variance, as the part that moves the total is taken out
     adding_up = whole(nearest(values, totals))
     estimates = []
     for j, estimate in enumerate(noisy):
-        ends = estimate.clipped(0.0, size).rounded()
+        ends = replace(estimate, error=estimate.error * math.sqrt(left))
+        ends = ends.clipped(0.0, size).rounded()
         value = adding_up[:, j]
         lower, upper = np.minimum(ends.lower, value), np.maximum(ends.upper, value)
         estimates.append(Estimate(value, ends.error, lower, upper))
