@@ -9,7 +9,6 @@ numbers only: docs/proofs/statistics.md, item 10.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -34,11 +33,10 @@ def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list
     adding_up = whole(nearest(values, totals))
     estimates = []
     for j, estimate in enumerate(noisy):
-        ends = replace(estimate, error=estimate.error * math.sqrt(left))
-        ends = ends.clipped(0.0, size).rounded()
+        ends = estimate.clipped(0.0, size).rounded()
         value = adding_up[:, j]
         lower, upper = np.minimum(ends.lower, value), np.maximum(ends.upper, value)
-        estimates.append(Estimate(value, ends.error, lower, upper))
+        estimates.append(Estimate(value, math.sqrt(left) * ends.error, lower, upper))
     return estimates
 
 
