@@ -12,12 +12,13 @@ import pytest
 from flint import fmpq
 
 from inbounds.frames.central import recursion
+from inbounds.frames.central.allowance import Allowance
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.ladder import MISS, LadderEnd, places
 from inbounds.frames.central.plan import Plan, rows_beyond
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile, quantile
 from inbounds.frames.central.recursion import Part
-from inbounds.frames.central.row_change import Allowance, RowChanges
 
 from .enumeration import (
     Law,
@@ -33,14 +34,14 @@ from .enumeration import (
     weighted,
 )
 
-PUBLIC = RowChanges("replace", 1, True, 1)
-PRIVATE = RowChanges("replace", 1, False, 1)
-GROUPS = RowChanges("replace", 1, False, 2)
-ADDED = RowChanges("add-remove", 1, False, 1)
+PUBLIC = Neighbours("replace", 1, True, 1)
+PRIVATE = Neighbours("replace", 1, False, 1)
+GROUPS = Neighbours("replace", 1, False, 2)
+ADDED = Neighbours("add-remove", 1, False, 1)
 
 
 def plan(
-    last: int, changes: RowChanges, amount: Fraction, *, rho: bool = False, **asked: Any
+    last: int, changes: Neighbours, amount: Fraction, *, rho: bool = False, **asked: Any
 ) -> Plan:
     statistic = quantile("x", asked.pop("q", 0.5), 0, last, **asked)
     assert isinstance(statistic, Quantile)
@@ -70,7 +71,7 @@ def worst(
 @pytest.mark.parametrize("q", [0.5, 1 / 3, 0.81])
 @pytest.mark.parametrize("changes", [PUBLIC, ADDED, PRIVATE], ids=["public", "added", "private"])
 def test_one_quantile_costs_what_is_charged_and_hardly_less(
-    changes: RowChanges, q: float, rho: bool, monkeypatch: Any
+    changes: Neighbours, q: float, rho: bool, monkeypatch: Any
 ) -> None:
     neighbours = added if changes is ADDED else replaced
     tight = 0.5 if changes is PRIVATE else 0.9
@@ -89,7 +90,7 @@ def test_one_quantile_costs_what_is_charged_and_hardly_less(
     ("changes", "rho"), [(PUBLIC, False), (ADDED, False), (PRIVATE, True)], ids=str
 )
 def test_a_quantile_with_its_interval_costs_what_is_charged(
-    changes: RowChanges, rho: bool, monkeypatch: Any
+    changes: Neighbours, rho: bool, monkeypatch: Any
 ) -> None:
     made = plan(3, changes, Fraction(24), q=0.75, rho=rho)
     neighbours = added if changes is ADDED else replaced
@@ -103,7 +104,7 @@ def test_a_quantile_with_its_interval_costs_what_is_charged(
 
 
 def test_two_rows_of_one_person_cost_what_is_charged(monkeypatch: Any) -> None:
-    made = plan(2, RowChanges("add-remove", 2, False, 1), Fraction(2), interval=False)
+    made = plan(2, Neighbours("add-remove", 2, False, 1), Fraction(2), interval=False)
     found = laws(Outcomes(monkeypatch), made, range(5))
     two_more = lambda rows, last: {b for a in added(rows, last) for b in added(a, last)}  # noqa: E731
     largest, _ = worst(found, two_more, 2, Fraction(2))
@@ -125,7 +126,7 @@ def test_a_row_that_changes_its_group_is_paid_for_in_both(monkeypatch: Any) -> N
     ids=str,
 )
 def test_the_recursion_costs_what_is_charged_and_is_in_order(
-    changes: RowChanges, amount: Fraction, monkeypatch: Any
+    changes: Neighbours, amount: Fraction, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(recursion, "CUTS", 2)  # with 256 there are too many outcomes
     made = plan(2, changes, amount, q=[0.2, 0.4, 0.6, 0.8])

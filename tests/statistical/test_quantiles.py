@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from inbounds.frames.central.allowance import Allowance
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.plan import Plan
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import quantile
-from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.sampling.entropy import SeededEntropy
 
 DRAWS = 150
 LIMIT = float(binom.isf(1e-6, DRAWS, 0.05))
 CHANGES = {
-    "public": RowChanges("replace", 1, True, 1),
-    "private": RowChanges("add-remove", 1, False, 1),
-    "people": RowChanges("replace", 3, False, 2),
+    "public": Neighbours("replace", 1, True, 1),
+    "private": Neighbours("add-remove", 1, False, 1),
+    "people": Neighbours("replace", 3, False, 2),
 }
 
 
@@ -43,7 +44,7 @@ def counted(values: np.ndarray[Any, Any], grid: Grid) -> Counts:
     return Counts(points, counts.astype(np.int64))
 
 
-def made(grid: Grid, qs: Any, changes: RowChanges, *, rho: bool) -> Plan:
+def made(grid: Grid, qs: Any, changes: Neighbours, *, rho: bool) -> Plan:
     statistic: Any = quantile("x", qs, grid.lower, grid.upper, interval=True)
     return Plan(statistic, grid, changes, Allowance(Fraction(1, 20) if rho else Fraction(1), rho))
 

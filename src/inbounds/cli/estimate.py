@@ -229,14 +229,10 @@ def _written(row: Row) -> Row:
     return {name: value if isinstance(value, plain) else str(value) for name, value in row.items()}
 
 
-def _names(rows: list[Row], by: list[str]) -> list[str]:
-    from inbounds.frames.reading.row import LABELS, NUMBERS  # noqa: PLC0415 - help must be quick
-
-    return [name for name in (*by, *LABELS, *NUMBERS) if any(name in row for row in rows)]
-
-
 def _write_csv(rows: list[Row], by: list[str]) -> None:
-    table = csv.DictWriter(sys.stdout, _names(rows, by), lineterminator="\n")
+    from inbounds.frames.reading.row import columns_of  # noqa: PLC0415 - help must be quick
+
+    table = csv.DictWriter(sys.stdout, columns_of(rows, by), lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
     sys.stdout.flush()  # so that a full disk can still be reported
@@ -244,8 +240,9 @@ def _write_csv(rows: list[Row], by: list[str]) -> None:
 
 def _table(rows: list[Row], by: list[str], level: float) -> Any:
     from inbounds._table import Table  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.reading.row import columns_of  # noqa: PLC0415 - as above
 
-    names = _names(rows, by)
+    names = columns_of(rows, by)
     cells = [tuple(_cell(row.get(name)) for name in names) for row in rows]
     title = f"Estimates with {100 * level:g} % intervals"
     numbers = tuple(i for i, name in enumerate(names) if name not in (*by, "statistic", "column"))

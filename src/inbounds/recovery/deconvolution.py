@@ -182,7 +182,7 @@ class Deconvolution(Printed):
         On a box with a step, "the mean" is that of the values rounded to the steps.
 
         **The mean, proved.** With ``proved=True``, a theorem guarantees the coverage, for any
-        people with any values; for 100 or more, the interval is 1.3 to 1.7 times as long. This is
+        people with any values; for 100 or more, the interval is 1.2 to 1.6 times as long. This is
         for unbiased readings: `Window`, unbiased `Optimal`, and `ClampedLaplace` without a step.
 
         **Other statistics** have the values that they take for all distributions that are

@@ -1,4 +1,4 @@
-"""How far apart the sums of two neighbours are, and the box that holds the sums.
+"""Which tables are neighbours, how far apart their sums are, and the box that holds the sums.
 
 The numbers of each moment are multiplied by a public factor, so that one joint release gives each
 moment its own amount of noise. Any factors are valid. The theorem is item 2 of
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
@@ -23,32 +25,32 @@ _ROUNDING = 2.0**-50  # per coordinate, of its factor: doubles stand for exact f
 _UP = 1 + 2.0**-40  # relative: bounds are computed in doubles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Neighbours:
     """Which tables are neighbours, and into how many groups their rows are split.
 
     Attributes
     ----------
+    adjacency, rows
+        How many rows are replaced, or are added or removed.
+    sizes_public
+        Whether all rows are one group, whose size is the same for all neighbours.
     groups
         The number of groups.
-    adjacency, sizes_public, rows
-        How neighbours differ, whether they have equal numbers of rows in one group, and how many
-        rows may differ.
     size
-        The largest size of a group, by which sums are divided.
+        The largest size of a group, by which sums are divided. Ranks do without.
 
     Examples
     --------
-    >>> how = dict(adjacency="replace", sizes_public=False, rows=1, size=4)
-    >>> Neighbours(groups=3, **how).ways
+    >>> Neighbours("replace", rows=1, sizes_public=False, groups=3).ways
     ((1, 1), (0, 2))
     """
 
-    groups: int
     adjacency: Adjacency
-    sizes_public: bool
     rows: int
-    size: int
+    sizes_public: bool
+    groups: int
+    size: int = 1
 
     @property
     def ways(self) -> tuple[tuple[int, int], ...]:
@@ -61,8 +63,45 @@ class Neighbours:
             return ((0, 1),)
         if self.sizes_public:
             return ((1, 1),)
-        moves = min(self.groups, 2)
-        return ((1, 1), (0, moves))  # and a row that leaves a group, or moves to another
+        return ((1, 1), (0, self._touched))  # and a row that leaves a group, or moves to another
+
+    def total(self, within: Fraction) -> Fraction:
+        """Return the pure epsilon of draws from all groups, in units of the cost of one row.
+
+        That row comes or goes, or is replaced if sizes are public; `within` is what a row costs
+        that is replaced in its group, if sizes are private.
+
+        Examples
+        --------
+        >>> Neighbours("replace", 1, False, 5).total(Fraction(9, 8))
+        Fraction(2, 1)
+        """
+        return self.rows * (max(within, Fraction(self._touched)) if self._moves else Fraction(1))
+
+    def squares(self, within: Fraction) -> Fraction:
+        """Return the sum of squares of the costs of all groups, in units of one row's square.
+
+        Examples
+        --------
+        >>> Neighbours("replace", 1, False, 5).squares(Fraction(9, 8))
+        Fraction(2, 1)
+        """
+        one = max(within**2, Fraction(self._touched)) if self._moves else Fraction(1)
+        return self.rows**2 * one
+
+    def of_parts(self) -> Self:
+        """Return the same neighbours for groups that are divided in parts of private sizes."""
+        return replace(self, sizes_public=False, groups=max(self.groups, 2))
+
+    @property
+    def _moves(self) -> bool:
+        """Whether a row can leave its group."""
+        return self.adjacency == "replace" and not self.sizes_public
+
+    @property
+    def _touched(self) -> int:
+        """How many groups a row that moves changes."""
+        return min(self.groups, 2)
 
 
 def box(moments: Sequence[Moment], groups: int, factors: Sequence[float] | None = None) -> Box:
@@ -117,8 +156,8 @@ def sensitivities(
     Examples
     --------
     >>> from inbounds.frames.central.moment import RowCount
-    >>> how = dict(groups=3, adjacency="replace", sizes_public=False, rows=1, size=4)
-    >>> [round(s.limits(3).radius, 6) for s in sensitivities([RowCount()], Neighbours(**how))]
+    >>> how = Neighbours("replace", rows=1, sizes_public=False, groups=3, size=4)
+    >>> [round(s.limits(3).radius, 6) for s in sensitivities([RowCount()], how)]
     [0.5, 0.353553]
     """
     limits, ways = [moment.limits for moment in moments], neighbours.ways

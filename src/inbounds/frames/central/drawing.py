@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from inbounds.frames.central import grid
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.estimate import Estimate
 from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.moment import moments
@@ -14,7 +15,6 @@ from inbounds.frames.central.plan import Drawn, Plan
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request
-from inbounds.frames.central.row_change import RowChanges
 from inbounds.frames.central.share import divide
 from inbounds.guarantee import Guarantee
 
@@ -58,7 +58,11 @@ class Drawing:
 
     @classmethod
     def planned(
-        cls, opened: Opened, guarantee: Guarantee, weights: Sequence[float] | None = None
+        cls,
+        opened: Opened,
+        neighbours: Neighbours,
+        guarantee: Guarantee,
+        weights: Sequence[float] | None = None,
     ) -> tuple[Guarantee | None, Drawing]:
         """Plan the quantiles of a request, and return the guarantee that they leave for sums."""
         parts = fractions(opened.request, weights)
@@ -70,15 +74,11 @@ class Drawing:
         allowance = shares.quantiles
         if allowance is None:
             return shares.sums, cls(())
-        request, schema = opened.request, opened.table.collect_schema()
-        changes = RowChanges(
-            request.adjacency, request.rows, request.sizes_public, len(request.groups)
-        )
-        plans = []
+        plans, schema = [], opened.table.collect_schema()
         for statistic, part in asked:
             integral = schema[statistic.column].is_integer()
             points = Grid.of(statistic.lower, statistic.upper, statistic.step, integral=integral)
-            plans.append(Plan(statistic, points, changes, allowance.part(part / total)))
+            plans.append(Plan(statistic, points, neighbours, allowance.part(part / total)))
         return shares.sums, cls(tuple(plans))
 
     def counts(self, opened: Opened, secret: bytes) -> list[list[Counts]]:

@@ -16,15 +16,13 @@ from scipy.special import erfc
 
 from inbounds._types import Floats
 from inbounds.frames.central.moment import Moment, RowCount
+from inbounds.frames.native import NUMBERS
 
 if TYPE_CHECKING:  # estimates read noise, and statistics do without
     from inbounds.frames.central.noise import Noise
 
 LEVEL = 0.95
 """The probability with which an interval holds the truth."""
-
-NUMBERS = ("value", "standard_error", "lower", "upper")
-"""Columns of a summary that hold estimates."""
 
 _STEPS = 24  # integers that a standard deviation of 2 reaches
 

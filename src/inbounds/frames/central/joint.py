@@ -43,8 +43,9 @@ class JointRelease:
     --------
     >>> from inbounds.frames.central.points import Grid
     >>> from inbounds.frames.central.quantile import median
-    >>> from inbounds.frames.central.row_change import Allowance, RowChanges
-    >>> changes, allowance = RowChanges("replace", 1, True, 1), Allowance(Fraction(1, 2), False)
+    >>> from inbounds.frames.central.change import Neighbours
+    >>> from inbounds.frames.central.allowance import Allowance
+    >>> changes, allowance = Neighbours("replace", 1, True, 1), Allowance(Fraction(1, 2), False)
     >>> plan = Plan(median("c0", 0, 9), Grid(0.0, 9.0, 9, True), changes, allowance)
     >>> joint = JointRelease(None, [plan], [median("age", 0, 9)])
     >>> joint, joint.epsilon, joint.delta(0.5)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from inbounds.calibration.weight import weight_table
+from inbounds.frames.central.allowance import Allowance
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.estimate import Estimate
 from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.ladder import LadderEnd, Side, places
@@ -22,7 +24,6 @@ from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile, as_fraction
 from inbounds.frames.central.rank import UNITS, Ranks, pick, within_group
 from inbounds.frames.central.recursion import Part, draw_recursively, levels
-from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.pure import pure_rho
 from inbounds.sampling.choice import Draw, draw_by_weight, draw_willing
 from inbounds.sampling.entropy import SYSTEM, Entropy
@@ -57,15 +58,15 @@ class Plan:
     ----------
     statistic, grid
         What is asked for, and the points it is drawn from.
-    changes, allowance
+    neighbours, allowance
         Which rows may differ between neighbours, and what all draws together may cost.
 
     Examples
     --------
     >>> from inbounds.frames.central.quantile import median
     >>> grid = Grid(0.0, 9.0, 9, True)
-    >>> changes = RowChanges("replace", 1, True, 1)
-    >>> plan = Plan(median("age", 0, 9), grid, changes, Allowance(Fraction(50), False))
+    >>> neighbours = Neighbours("replace", 1, True, 1)
+    >>> plan = Plan(median("age", 0, 9), grid, neighbours, Allowance(Fraction(50), False))
     >>> [drawn] = plan.draw(Counts(np.array([2, 7]), np.array([10, 90])))
     >>> drawn
     Drawn(point=7, ends=(7, 7))
@@ -73,7 +74,7 @@ class Plan:
 
     statistic: Quantile
     grid: Grid
-    changes: RowChanges
+    neighbours: Neighbours
     allowance: Allowance
 
     @property
@@ -84,16 +85,18 @@ class Plan:
     def costs(self) -> list[Cost]:
         """Return what each draw costs; together this is at most the allowance."""
         if self._is_recursive:
-            changes, row_cost = self.changes.of_parts(), self._value_cost(None)
-            found = [_cost(row_cost, changes, _IN_A_PART, draw_by_weight)] * levels(len(self._qs))
+            neighbours, row_cost = self.neighbours.of_parts(), self._value_cost(None)
+            found = [_cost(row_cost, neighbours, _IN_A_PART, draw_by_weight)] * levels(
+                len(self._qs)
+            )
         else:
             draw = self._value_draw
             found = [
-                _cost(self._value_cost(q), self.changes, within_group(q), draw) for q in self._qs
+                _cost(self._value_cost(q), self.neighbours, within_group(q), draw) for q in self._qs
             ]
         if self.statistic.interval:
             for end in map(self._end, self._qs):
-                cost = _cost(end.row_cost, self.changes, end.within_group(), self._end_draw)
+                cost = _cost(end.row_cost, self.neighbours, end.within_group(), self._end_draw)
                 found += [cost] * len(_SIDES)
         return found
 
@@ -143,20 +146,20 @@ class Plan:
         values = self.allowance.part(_VALUE if self.statistic.interval else Fraction(1))
         if q is None:
             each = values.part(Fraction(1, levels(len(self._qs))))
-            return each.row_cost(self.changes.of_parts(), _IN_A_PART)
-        return values.part(Fraction(1, len(self._qs))).row_cost(self.changes, within_group(q))
+            return each.row_cost(self.neighbours.of_parts(), _IN_A_PART)
+        return values.part(Fraction(1, len(self._qs))).row_cost(self.neighbours, within_group(q))
 
     def _end(self, q: Fraction) -> LadderEnd:
         """Return how the ends of an interval are drawn."""
         each = self.allowance.part((1 - _VALUE) / (len(_SIDES) * len(self._qs)))
-        public, willing = self.changes.sizes_public, self._end_draw is draw_willing
+        public, willing = self.neighbours.sizes_public, self._end_draw is draw_willing
         whole = LadderEnd(q, Fraction(1), public, willing)
-        row_cost = each.row_cost(self.changes, whole.within_group())
+        row_cost = each.row_cost(self.neighbours, whole.within_group())
         return LadderEnd(q, row_cost, public, willing)
 
     def _draw_value(self, part: Part, q: Fraction, entropy: Entropy) -> int:
         ranks, row_cost = Ranks.of(*part), self._value_cost(q)
-        if self.changes.sizes_public:
+        if self.neighbours.sizes_public:
             losses, table = ranks.public_losses(q), weight_table(row_cost / 2)
         else:
             losses, table = ranks.private_losses(q), weight_table(row_cost / (2 * UNITS))
@@ -177,11 +180,11 @@ class Plan:
         return ladder[chosen]
 
 
-def _cost(row_cost: Fraction, changes: RowChanges, within: Fraction, draw: Draw) -> Cost:
-    epsilon = row_cost * changes.total(within)
+def _cost(row_cost: Fraction, neighbours: Neighbours, within: Fraction, draw: Draw) -> Cost:
+    epsilon = row_cost * neighbours.total(within)
     if draw is draw_willing:  # it has no bounded range
         return Cost(epsilon, Fraction(pure_rho(float(epsilon) * (1 + 2.0**-50))))
-    return Cost(epsilon, row_cost**2 * changes.squares(within) / 8)
+    return Cost(epsilon, row_cost**2 * neighbours.squares(within) / 8)
 
 
 def rows_beyond(part: Part, ladder: Sequence[int], side: Side) -> tuple[list[int], int]:

@@ -14,10 +14,10 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.argument import listed
-from inbounds.frames.central.estimate import NUMBERS
 from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
+from inbounds.frames.native import NUMBERS
 from inbounds.unit import Adjacency, check_adjacency
 
 NAMES = ("statistic", "column", *LABELS)

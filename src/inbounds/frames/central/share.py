@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from inbounds.calibration.approximate import rho_delta
 from inbounds.calibration.gaussian import gaussian_mu
-from inbounds.frames.central.row_change import Allowance
+from inbounds.frames.central.allowance import Allowance
 from inbounds.guarantee import Guarantee
 
 _HALVINGS = 60

@@ -189,7 +189,7 @@ def summarize(
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
     neighbours = _neighbours(request, size)
-    for_sums, drawing = Drawing.planned(opened, guarantee, weights)
+    for_sums, drawing = Drawing.planned(opened, neighbours, guarantee, weights)
     secret = b"" if request.person is None else person.new_key()
     noise, values = None, np.zeros(1)
     if needed and for_sums is not None:

@@ -12,12 +12,12 @@ from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.drawing import Drawing
-from inbounds.frames.central.estimate import NUMBERS, Estimate, Released
+from inbounds.frames.central.estimate import Estimate, Released
 from inbounds.frames.central.moment import Moment
-from inbounds.frames.central.native import native_frame
 from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import MECHANISM, NAMES, Request
+from inbounds.frames.native import NUMBERS, native_frame
 from inbounds.frames.silence import in_our_words
 
 

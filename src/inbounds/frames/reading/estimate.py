@@ -13,10 +13,10 @@ from inbounds._types import Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.central.value_type import plain_value
 from inbounds.frames.local.column import Nulls
+from inbounds.frames.native import NUMBERS, native_frame
 from inbounds.frames.reading.block import blocks
 from inbounds.frames.reading.group import Groups, Key
-from inbounds.frames.reading.result import as_frame
-from inbounds.frames.reading.row import LABELS, NUMBERS, Asked, Row
+from inbounds.frames.reading.row import LABELS, Asked, Row, columns_of
 from inbounds.frames.reading.sidecar import PrivateColumns, private_columns
 from inbounds.mechanisms.mechanism import Mechanism
 
@@ -120,7 +120,9 @@ def estimate(
     found = Groups(known.mechanisms, known.nulls, names, listed)
     for block in rows:
         found.add(block)
-    return as_frame(table, list(estimated(found, asked, known, names, progress=progress)), names)
+    result = list(estimated(found, asked, known, names, progress=progress))
+    written = {name: [row.get(name) for row in result] for name in columns_of(result, names)}
+    return native_frame(table, written, {*written} - {*names, "statistic", "column"})
 
 
 def estimated(

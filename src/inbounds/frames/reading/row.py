@@ -11,15 +11,26 @@ import numpy as np
 from inbounds import _check
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError
+from inbounds.frames.native import NUMBERS
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.deconvolution import Deconvolution
 from inbounds.recovery.tally import Tally
 
 LABELS = ("statistic", "column", "q", "bin_lower", "bin_upper")
-NUMBERS = ("value", "standard_error", "lower", "upper")
 _MOST_BINS = 1000
 
 Row = dict[str, Any]
+
+
+def columns_of(rows: Sequence[Row], by: Sequence[str]) -> list[str]:
+    """Return the columns of a result, in order; labels that no row has are left out.
+
+    Examples
+    --------
+    >>> columns_of([{"town": "Ulm", "statistic": "mean", "value": 41.0}], ["town"])
+    ['town', 'statistic', 'value']
+    """
+    return [name for name in (*by, *LABELS, *NUMBERS) if any(name in row for row in rows)]
 
 
 @dataclass(frozen=True, slots=True)

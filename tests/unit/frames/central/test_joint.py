@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from inbounds.domain import Box
+from inbounds.frames.central.allowance import Allowance
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.plan import Plan
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
-from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.pure import response_delta
 
@@ -17,7 +18,7 @@ SUMS = BoundedGaussian.calibrated(Box([0.0, 0.0], [1.0, 1.0]), 0.01, epsilon=0.7
 
 
 def joint(sums: Any, amount: Fraction, *, rho: bool = False) -> JointRelease:
-    changes = RowChanges("add-remove", 1, False, 1)
+    changes = Neighbours("add-remove", 1, False, 1)
     grid = Grid(0.0, 9.0, 9, True)
     plan = Plan(median("x", 0, 9), grid, changes, Allowance(amount, rho))  # type: ignore[arg-type]
     return JointRelease(sums, [plan], [median("age", 0, 9)])

@@ -5,20 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inbounds.frames.central.allowance import Allowance
+from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.plan import Plan
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median, quantile
-from inbounds.frames.central.row_change import Allowance, RowChanges
 from inbounds.sampling.entropy import SeededEntropy
 
-PUBLIC = RowChanges("replace", 1, True, 1)
+PUBLIC = Neighbours("replace", 1, True, 1)
 CHANGES = [
     PUBLIC,
-    RowChanges("replace", 3, True, 1),
-    RowChanges("add-remove", 2, False, 4),
-    RowChanges("replace", 2, False, 4),
-    RowChanges("replace", 1, False, 1),
+    Neighbours("replace", 3, True, 1),
+    Neighbours("add-remove", 2, False, 4),
+    Neighbours("replace", 2, False, 4),
+    Neighbours("replace", 1, False, 1),
 ]
 ASKED = [
     median("x", 0, 100),
@@ -30,7 +31,7 @@ ASKED = [
 ]
 
 
-def plan(statistic: Any, changes: RowChanges = PUBLIC, amount: Any = 1, **how: Any) -> Plan:
+def plan(statistic: Any, changes: Neighbours = PUBLIC, amount: Any = 1, **how: Any) -> Plan:
     grid = Grid(0.0, 100.0, how.pop("steps", 100), True)
     return Plan(statistic, grid, changes, Allowance(Fraction(amount), how.pop("rho", False)))
 
@@ -38,7 +39,7 @@ def plan(statistic: Any, changes: RowChanges = PUBLIC, amount: Any = 1, **how: A
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("statistic", ASKED, ids=repr)
 def test_all_draws_together_use_the_allowance_and_no_more(
-    statistic: Any, changes: RowChanges
+    statistic: Any, changes: Neighbours
 ) -> None:
     pure = plan(statistic, changes).costs()
     assert sum(cost.epsilon for cost in pure) == 1
@@ -67,7 +68,7 @@ def test_permute_and_flip_is_used_for_pure_epsilon_on_few_points_alone() -> None
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("statistic", ASKED, ids=repr)
 def test_many_rows_give_the_quantiles_themselves(
-    statistic: Any, changes: RowChanges, rho: bool
+    statistic: Any, changes: Neighbours, rho: bool
 ) -> None:
     counts = Counts(np.arange(101), np.full(101, 10**6))
     drawn = plan(statistic, changes, rho=rho).draw(counts, SeededEntropy(1))
@@ -92,7 +93,7 @@ def test_without_rows_any_point_may_be_drawn_and_the_interval_is_everything(
     statistic: Any,
 ) -> None:
     empty = Counts(np.empty(0, np.int64), np.empty(0, np.int64))
-    made = plan(statistic, RowChanges("add-remove", 1, False, 1))
+    made = plan(statistic, Neighbours("add-remove", 1, False, 1))
     entropy = SeededEntropy(4)
     seen = set()
     for _ in range(5):

@@ -7,8 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from inbounds.frames.central.estimate import NUMBERS
-from inbounds.frames.central.native import native_frame
+from inbounds.frames.native import NUMBERS, native_frame
 
 COLUMNS: dict[str, list[Any]] = {
     "id": [2**64 - 1, 0],
