@@ -104,7 +104,6 @@ def test_what_stood_beside_any_type_in_a_null_struct_of_polars_is_not_published(
     published = ib.privatize(given, {"age": AGE}, shuffle=shuffle)
     assert TEXT.encode() not in memory(published)
     assert np.int64(SECRET).tobytes() not in memory(published)
-    assert published.schema["x"] == struct
     kept = [cell for cell in published["x"].to_list() if cell is not None]
     assert sorted(kept, key=lambda cell: cell["n"]) == cells[:2]
 
@@ -117,7 +116,6 @@ def test_rows_outside_a_slice_of_lists_of_polars_are_not_published(kind: Any) ->
     given = pl.DataFrame({"age": [1.0, 2.0, 3.0], "x": pl.Series(rows, dtype=dtype)}).head(2)
     published = ib.privatize(given, {"age": AGE})
     assert published["x"].to_list() == rows[:2]
-    assert published.schema["x"] == dtype
     assert np.int64(SECRET).tobytes() not in memory(published)
 
 

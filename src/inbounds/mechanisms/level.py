@@ -67,12 +67,13 @@ def _as_list(levels: object) -> list[Any] | None:
 
 def _refuse_unwritable(levels: Sequence[Level]) -> None:
     """Refuse what arrays and engines cannot hold: numpy drops zeros at the end of a text."""
-    for level in levels:
-        if isinstance(level, str):
-            if "\0" in level or not _is_unicode(level):
-                raise ArgumentError.must("levels", "contain no null characters and no surrogates")
-        elif not -(2**63) <= level < 2**64:
-            raise ArgumentError.must_be("levels", "integers of at most 64 bits")
+    texts = [level for level in levels if isinstance(level, str)]
+    if any("\0" in text or not _is_unicode(text) for text in texts):
+        raise ArgumentError.must("levels", "contain no null characters and no surrogates")
+    numbers = [int(level) for level in levels if not isinstance(level, str)] or [0]
+    least, most = min(numbers), max(numbers)
+    if not (least >= -(2**63) and most < (2**64 if least >= 0 else 2**63)):
+        raise ArgumentError.must_be("levels", "integers that one type of 64 bits can hold")
 
 
 def _is_unicode(text: str) -> bool:

@@ -27,7 +27,8 @@ class Sly(str):
         (np.array([1, 2], np.uint8), (1, 2)),
         ([True, False], (True, False)),
         ([np.bool_(False), True], (False, True)),
-        ([2**64 - 1, -(2**63)], (2**64 - 1, -(2**63))),
+        ([2**64 - 1, 0], (2**64 - 1, 0)),
+        ([2**63 - 1, -(2**63)], (2**63 - 1, -(2**63))),
     ],
 )
 def test_levels_become_plain_objects(levels: Any, plain: tuple[Any, ...]) -> None:
@@ -48,7 +49,17 @@ def test_other_types_are_refused(levels: Any) -> None:
 
 @pytest.mark.parametrize(
     "levels",
-    [[], ["a"], ["a", "a"], [1, 1], ["a", "b\0"], ["a", "\ud800"], [1, 2**64], range(65_537)],
+    [
+        [],
+        ["a"],
+        ["a", "a"],
+        [1, 1],
+        ["a", "b\0"],
+        ["a", "\ud800"],
+        [1, 2**64],
+        [-1, 2**63],
+        range(65_537),
+    ],
 )
 def test_impossible_levels_are_refused(levels: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^levels must"):

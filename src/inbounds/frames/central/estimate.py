@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import erfc
 
 from inbounds._types import Floats
 from inbounds.frames.central.moment import Moment, RowCount
@@ -23,8 +22,6 @@ if TYPE_CHECKING:  # estimates read noise, and statistics do without
 
 LEVEL = 0.95
 """The probability with which an interval holds the truth."""
-
-_STEPS = 24  # integers that a standard deviation of 2 reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +62,6 @@ class Estimate:
         lower, upper = (np.clip(end, low, high) for end in (self.lower, self.upper))
         value = np.clip(self.value, lower, upper)
         return Estimate(value, np.minimum(self.error, high - low), lower, upper)
-
-    def rounded(self) -> Estimate:
-        """Return the estimate of an integer; the interval grows to the next integers."""
-        error = _after_rounding(self.error)
-        return Estimate(np.rint(self.value), error, np.floor(self.lower), np.ceil(self.upper))
 
 
 class Released:
@@ -139,6 +131,11 @@ class Released:
             ]
         return estimates
 
+    def rounded(self, number: Estimate) -> Estimate:
+        """Return the estimate of an integer; the interval grows to the next integers."""
+        error = number.error if self._noise is None else self._noise.rounded_error(number.error)
+        return Estimate(np.rint(number.value), error, np.floor(number.lower), np.ceil(number.upper))
+
     def _start(self, moment: Moment) -> int:
         """Return the place of the first sum of a moment in a row of the outputs."""
         index = next(i for i, released in enumerate(self._moments) if released.covers(moment))
@@ -203,22 +200,6 @@ def variance_of(first: Estimate, second: Estimate, fraction: Estimate) -> Estima
         (s.lower + 0.5) / 4 - farthest,
         (s.upper + 0.5) / 4 - nearest,
     )
-
-
-def _after_rounding(error: Floats) -> Floats:
-    """Return the standard errors of integers that are rounded: E rint(Z)² for normal noise Z.
-
-    Examples
-    --------
-    >>> _after_rounding(np.array([0.0, 0.1, 0.5, 10.0])).round(3).tolist()
-    [0.0, 0.001, 0.57, 10.004]
-    """
-    half = (
-        np.arange(_STEPS) + 0.5
-    )  # an integer is k or more away if noise is more than k - 1/2 away
-    small = np.clip(error, 1e-300, 2.0)
-    tails = erfc(half / (math.sqrt(2) * small[..., None]))
-    return np.where(error < 2, np.sqrt(tails @ (2 * half)), np.hypot(error, 12**-0.5))
 
 
 def _divided(top: Floats, bottom: Floats) -> Floats:

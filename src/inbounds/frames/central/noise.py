@@ -7,6 +7,7 @@ docs/proofs/statistics.md, item 9.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,8 @@ from inbounds.mechanisms.confidence import confidence_interval, rounding
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 
 _PLACES = (np.polynomial.legendre.leggauss(32)[0] + 1) / 2  # where errors are averaged
+_FAR = 60.0  # of the scale of any noise: as good as without bounds
+_SMALL, _STEPS = 2.0, 64  # a deviation below which rounding matters, and integers that it reaches
 _SHARES = np.polynomial.legendre.leggauss(32)[1] / 2
 
 
@@ -96,6 +99,28 @@ class Noise:
         lower, width = np.asarray(self.ranges.lower), self.ranges.widths * part
         places = lower + width * _PLACES[:, None]
         return np.asarray(_SHARES @ self._kind(self.ranges).mse(places)) / self.factors**2
+
+    def rounded_error(self, error: Floats) -> Floats:
+        """Return the standard error of an integer, if its estimate is rounded.
+
+        It is the root of E rint(Z)² for noise Z without bounds, whose deviation is `error`.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> unit = Box([0.0], [1.0])
+        >>> for kind in (ib.ClampedGaussian, ib.ClampedLaplace):
+        ...     noise = Noise(kind(unit, 1.0, [1.0]), unit, np.ones(1))
+        ...     print(noise.rounded_error(np.array([0.0, 0.2, 10.0])).round(3).tolist())
+        [0.0, 0.111, 10.004]
+        [0.0, 0.171, 10.004]
+        """
+        plain, half = self.mechanism.noise, np.arange(_STEPS) + 0.5
+        deviation = math.sqrt(float(plain.second_moment(np.asarray(_FAR), np.asarray(_FAR))))
+        small = np.clip(error, 1e-300, _SMALL)[..., None]
+        # An integer is k or more away if noise is more than k - 1/2 away.
+        square = 2 * plain.tail(half * deviation / small) @ (2 * half)
+        return np.where(error < _SMALL, np.sqrt(square), np.hypot(error, 12**-0.5))
 
     @property
     def widest(self) -> float:

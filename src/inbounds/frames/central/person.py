@@ -81,6 +81,8 @@ def with_chances(table: BoundTable, person: str, key: bytes) -> BoundTable:
         return _in_sql(table, person, key)
     eager = table.collect() if isinstance(table, nw.LazyFrame) else table
     people = eager[person]
+    if people.dtype.is_integer():  # Arrow makes a list of integers one of 63 bits
+        people = people.cast(nw.String())
     known = people.unique().to_list()
     if not known:
         return eager.with_columns(nw.lit(0.0).alias(CHANCE))

@@ -32,7 +32,8 @@ class _Count(Statistic):
 
     def estimate(self, released: Released) -> list[Estimate]:
         (fraction,) = released.sums(*self.moments(counted=True), jointly=False)
-        return [fraction.scaled(released.size).clipped(0.0, released.size).rounded()]
+        rows = fraction.scaled(released.size).clipped(0.0, released.size)
+        return [released.rounded(rows)]
 
     def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
         return {moment.RowCount(): 1.0}

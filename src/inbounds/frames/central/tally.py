@@ -33,7 +33,7 @@ def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list
     adding_up = whole(nearest(values, totals))
     estimates = []
     for j, estimate in enumerate(noisy):
-        ends = estimate.clipped(0.0, size).rounded()
+        ends = released.rounded(estimate.clipped(0.0, size))
         value = adding_up[:, j]
         lower, upper = np.minimum(ends.lower, value), np.maximum(ends.upper, value)
         estimates.append(Estimate(value, math.sqrt(left) * ends.error, lower, upper))

@@ -48,10 +48,11 @@ def privatize_frame(
     >>> dict(privatize_frame(lazy, [PrivateColumn("age", m, "error")]).collect_schema())
     {'age': Float64}
     """
-    schema = pl.Schema(frame.collect_schema())
+    given = frame.collect_schema()
+    schema = pl.Schema({name: _without_codes(kind) for name, kind in given.items()})
     places = locate(columns, schema.names())
     for column in places.values():
-        schema[str(column.name)] = _output_type(column, schema[str(column.name)])
+        schema[str(column.name)] = _output_type(column, given[str(column.name)])
     if isinstance(frame, pl.DataFrame):
         if not shuffle:
             warn_if_sorted(c.name for i, c in places.items() if _is_sorted(frame.to_series(i)))
@@ -106,7 +107,7 @@ def _category_type(column: CategoryColumn, given: Any) -> Any:
     is_text = isinstance(given, pl.String | pl.Categorical)
     numpy_type = "bool" if isinstance(given, pl.Boolean) else _TYPES.get(str(given), "float64")
     if column.mechanism.family == "text" if is_text else column.fits(np.dtype(numpy_type)):
-        return given
+        return _without_codes(given)
     raise column.refused_type(given)
 
 
@@ -141,13 +142,15 @@ def _rebuilt_series(series: pl.Series) -> pl.Series:
     if isinstance(kind, pl.Array) and 0 in kind.shape:
         return series  # arrays without cells
     if hasattr(kind, "ext_storage"):  # an extension type of Polars 2
-        return _rebuilt_series(series.ext.storage()).ext.to(kind)
+        storage = _rebuilt_series(series.ext.storage())
+        return storage.ext.to(kind) if storage.dtype == kind.ext_storage() else storage
     arrow_type = _in_arrow(kind)
     if arrow_type is None:
         raise _refusal(series)
     plain = series if arrow_type == kind else series.cast(arrow_type)
     array = plain.to_arrow(compat_level=pl.CompatLevel.oldest())
     rebuilt = pl.Series(name, rebuilt_column(array, name), arrow_type)
+    kind = _without_codes(kind)
     result = rebuilt.cast(kind)
     if result.dtype == kind:
         return result
@@ -170,6 +173,20 @@ def _holds_nothing(kind: Any) -> bool:
     return isinstance(kind, pl.Null) or (
         isinstance(kind, pl.List | pl.Array) and _holds_nothing(kind.inner)
     )
+
+
+def _without_codes(kind: Any) -> Any:
+    """Return a type with text for categories: their codes tell which values were seen first."""
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({field.name: _without_codes(field.dtype) for field in kind.fields})
+    if isinstance(kind, pl.List):
+        return pl.List(_without_codes(kind.inner))
+    if isinstance(kind, pl.Array) and 0 not in kind.shape:
+        return pl.Array(_without_codes(kind.inner), kind.size)
+    if hasattr(kind, "ext_storage"):
+        storage = _without_codes(kind.ext_storage())
+        return kind if storage == kind.ext_storage() else storage
+    return pl.String() if isinstance(kind, pl.Categorical) else kind
 
 
 def _in_arrow(kind: Any) -> Any:

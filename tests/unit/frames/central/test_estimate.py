@@ -110,5 +110,5 @@ def test_the_square_of_an_interval_around_zero_starts_at_zero() -> None:
 
 
 def test_whole_numbers_have_whole_intervals() -> None:
-    estimate = around(2.6, 1.0, 0.7).rounded()
+    estimate = Released(None, np.empty((1, 0)), [], 7).rounded(around(2.6, 1.0, 0.7))
     assert (estimate.value[0], estimate.lower[0], estimate.upper[0]) == (3, 1, 4)

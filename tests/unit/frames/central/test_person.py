@@ -55,6 +55,13 @@ def test_neither_other_people_nor_the_order_of_rows_changes_what_is_used_of_a_pe
     assert together == [*alone, 9.0, 9.0, 9.0]
 
 
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "pandas"])
+def test_ids_of_64_bits_are_ids_like_others(engine):
+    ids = pl.Series([2**64 - 1, 2**63, 2**64 - 1, 5], dtype=pl.UInt64)
+    people = ids.to_arrow() if engine in ("PyArrow", "DuckDB") else ids
+    assert kept(engine, people, [1.0, 2.0, 1.0, 3.0]) == [1.0, 2.0, 3.0]
+
+
 def test_a_table_without_rows_has_no_people():
     empty = pa.schema({"who": pa.string(), "x": pa.float64()}).empty_table()
     for frame in (empty, pl.from_arrow(empty), pl.from_arrow(empty).lazy(), empty.to_pandas()):
