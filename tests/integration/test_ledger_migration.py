@@ -227,6 +227,10 @@ def test_whoever_may_not_migrate_is_told_who_may(server: postgresql.Server) -> N
     theirs.spend("survey", rho=0.1)  # goes on without saying who asked
     assert version(url) == 1
     assert theirs.records("survey")[-1]["user"] is None
+    theirs.open("first", epsilon=1.0, delta=1e-6)
+    one_order_only = 0.024345  # several orders would refuse it
+    assert theirs.would_fit(dataset="first", rho=one_order_only)
+    theirs.spend("first", rho=one_order_only)
     for more in ({"unit": ROW}, {"user": "Ana"}):
         with pytest.raises(LedgerError, match=r"(?s)cannot be migrated.*Hint: the owner"):
             theirs.spend("survey", rho=0.1, **more)  # type: ignore[arg-type]

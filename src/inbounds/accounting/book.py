@@ -157,8 +157,12 @@ class Book:
     def fit(self, dataset: str, cost: Cost, count: int, asked: Amount | None) -> Fit:
         """Return whether `charge` would append a charge now, without writing anything."""
         dataset = self.named(dataset)
-        account = self.account(dataset)
+        with self.store.reading() as connection:
+            account = self._account(connection, dataset)
+            newest = schema.holds_requests(connection) or schema.may_migrate(connection)
         budget, spent = self.budget_of(account), self.spent(account)
+        if not account.number:
+            budget = replace(budget, one_order=not newest)
         new = (cost.counted_in(budget.unit), count)
         budget.check(new[0], spent)
         price = budget.asked(*new, spent)

@@ -122,7 +122,7 @@ def remember(connection: Connection, version: int) -> None:
 
 
 def holds_requests(connection: Connection) -> bool:
-    """Tell whether the tables of a `Store.writing` transaction have columns for requests."""
+    """Tell whether the tables of a `Store` transaction have columns for requests."""
     version: int = connection.get_execution_options()["inbounds_version"]
     return version >= REQUESTS
 

@@ -85,7 +85,7 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """Open a transaction that only reads and does not block others."""
         with self._transaction(writes=False, create=False) as connection:
-            self._check_version(connection, create=False)
+            schema.remember(connection, self._check_version(connection, create=False))
             yield connection
 
     @contextmanager

@@ -13,7 +13,7 @@ from inbounds.errors import ArgumentError
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.estimate import Estimate, Released
-from inbounds.frames.central.moment import Moment
+from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import MECHANISM, NAMES, Request
@@ -80,11 +80,11 @@ class Summary:
                 plan, estimates = next(plans)
                 name: str | None = plan.mechanism
             else:
-                name, estimates = of_sums, statistic.estimate(released)
+                needs_noise = bool(moments([statistic], sizes_public=public))
+                name, estimates = of_sums if needs_noise else None, statistic.estimate(released)
             about = {"statistic": statistic.kind, "column": statistic.column or None}
             for label, estimate in zip(statistic.labels, estimates, strict=True):
-                is_exact = not estimate.error.any()
-                yield {**about, **label, MECHANISM: None if is_exact else name}, estimate
+                yield {**about, **label, MECHANISM: name}, estimate
 
 
 def _of_one_type(values: list[Any], name: str) -> list[Any]:

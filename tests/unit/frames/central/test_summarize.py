@@ -11,7 +11,12 @@ import pyarrow as pa
 import pytest
 
 from inbounds.accounting.ledger import Ledger
-from inbounds.errors import ArgumentError, ArgumentTypeError, BudgetExceededError
+from inbounds.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BudgetExceededError,
+    WeakGuaranteeWarning,
+)
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 from inbounds.frames.central.summarize import summarize
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
@@ -127,6 +132,13 @@ def test_the_result_is_of_the_kind_of_the_frame(
 ) -> None:
     result = summarize(make(DATA), ASKED, "town", ["Rom"], epsilon=1.0)
     assert type(result) is kind
+
+
+def test_a_count_with_next_to_no_noise_is_not_called_exact() -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0]})
+    with pytest.warns(WeakGuaranteeWarning):
+        result = summarize(table, [count()], epsilon=1000.0, adjacency="add-remove", size=9)
+    assert result["mechanism"].tolist() == ["ClampedLaplace"]
 
 
 def test_a_public_number_of_rows_is_told_exactly_and_costs_nothing() -> None:
