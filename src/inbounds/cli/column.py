@@ -15,6 +15,7 @@ from inbounds import __version__, _json
 from inbounds.cli import arguments
 from inbounds.cli.calibrate import checked_certificate
 from inbounds.cli.failure import UsageError
+from inbounds.cli.mechanism import build
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -165,9 +166,7 @@ def calibrated(
             if mechanism == "best":  # of many outputs that are read together
                 built = calibrate(box, change, people=_PEOPLE, **guarantee.stated())
             elif mechanism or objective:
-                built = arguments.build(
-                    box, change, guarantee, mechanism=mechanism, objective=objective
-                )
+                built = build(box, change, guarantee, mechanism=mechanism, objective=objective)
             else:
                 built = Window.calibrated(box, change, epsilon=column_epsilon)
         except (ArgumentError, ArgumentTypeError) as error:
