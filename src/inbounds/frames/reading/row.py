@@ -63,7 +63,7 @@ class Asked:
             raise ArgumentError.must_be("quantiles", "between 0 and 1")
         if levels.size and not columns:
             raise _not_of_categories("quantiles")
-        if histogram is not None and not columns:
+        if not (columns or histogram is None or isinstance(histogram, Mapping)):
             raise _not_of_categories("histogram")
         bins = histogram
         if not isinstance(histogram, Mapping):
