@@ -194,3 +194,15 @@ def test_pipes_take_levels_and_shuffled_rows_stay_whole() -> None:
     rows = [line.split(",") for line in result.stdout.splitlines()[1:]]
     assert sorted(int(row[3]) for row in rows) == list(range(200))
     assert all((row[0] == "uni") == bool(int(row[3]) % 2) for row in rows)
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.feather"])
+def test_a_dictionary_lists_levels_and_not_the_true_values_in_their_order(
+    name: str, tmp_path: Path
+) -> None:
+    codes = pa.DictionaryArray.from_arrays([0, 1] * 5, ["uni", "none"])
+    given, made = written(pa.table({"education": codes}), tmp_path / "in.feather"), tmp_path / name
+    assert run("privatize", given, made, *SURE[:2]).exit_code == 0
+    table = pq.read_table(made) if made.suffix == ".parquet" else feather.read_table(str(made))
+    assert table["education"].chunk(0).dictionary.to_pylist() == ["none", "school", "uni"]
+    assert table["education"].to_pylist() == ["uni", "none"] * 5
