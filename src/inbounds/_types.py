@@ -59,4 +59,7 @@ Numbers = Nested | SeriesLike
 Step = Number | Sequence[Number | None] | Array
 """One step for all coordinates, or one per coordinate, which is None for no step."""
 
+Labels = str | int | Sequence[str] | Sequence[int] | NDArray[Any]
+"""Levels of a category: one, or a list or an array of them."""
+
 SeriesT = TypeVar("SeriesT", bound=Series)

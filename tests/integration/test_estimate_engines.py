@@ -1,6 +1,7 @@
 """Every engine gives the same estimates, up to the order of summation.
 
-Quantiles and histograms come from the same counts by the same code, so means are enough.
+Quantiles and histograms come from the same counts by the same code, so means are enough. So do
+fractions of categories, which engines store in types of their own.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,9 @@ pytestmark = pytest.mark.filterwarnings(
 ROWS = 3000
 AGES = ib.Window(ib.Box(0, 120, step=1), 120, epsilon=2.0)
 PAY = ib.ClampedLaplace.calibrated(ib.Box(0, 1e5), 1e5, epsilon=2.0)
-COLUMNS = {"an age": AGES, "pay": PAY}
+SCHOOL = ib.RandomizedResponse(["none", "d'oh", "ünï"], epsilon=1.0)
+SMOKER = ib.RandomizedResponse([False, True], epsilon=1.0)
+COLUMNS = {"an age": AGES, "pay": PAY, "school": SCHOOL, "smoker": SMOKER}
 ENGINES = {  # and the package of the result
     "pandas": "pandas",
     "pandas nullable": "pandas",
@@ -48,6 +51,14 @@ def data() -> pa.Table:
         {
             "an age": pa.array(ages, pa.int32()),
             "pay": pa.array(pay, pa.float64(), mask=generator.random(ROWS) < 0.1),
+            "school": pa.array(
+                SCHOOL.release(["ünï", "d'oh"] * (ROWS // 2), entropy=SeededEntropy(3)).tolist(),
+                mask=generator.random(ROWS) < 0.1,
+            ),
+            "smoker": pa.array(
+                SMOKER.release([True] * ROWS, entropy=SeededEntropy(4)),
+                mask=generator.random(ROWS) < 0.1,
+            ),
             "town.name": pa.array(generator.choice(["Ulm", "Rom", None], ROWS).tolist()),
             "year": pa.array(generator.integers(1, 3, ROWS), pa.int64()),
         }
@@ -93,7 +104,7 @@ def test_estimates_are_the_same_on_every_engine(
         rows = [row.asDict() for row in result.collect()]
     else:
         rows = nw.from_native(result, eager_only=True).to_arrow().to_pylist()
-    assert len(rows) == len(expected) == 6 * (2 + 2)
+    assert len(rows) == len(expected) == 6 * (2 + 2 + 4 + 3)
     for row, other in zip(rows, expected, strict=True):
         assert list(row) == list(other)
         for name, value in other.items():

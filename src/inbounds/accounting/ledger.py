@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._entry import warn_if_weak
-from inbounds._types import Nested, Number, SeriesLike, SeriesT
+from inbounds._types import Labels, Nested, Number, SeriesLike, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
 from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Cost
 from inbounds.accounting.offer import asked_of, checked_release, stated_amount
-from inbounds.accounting.priced import PricedMechanism
+from inbounds.accounting.priced import PricedMechanism, PricedResponse
 from inbounds.accounting.reader import LedgerReader
 from inbounds.accounting.user import check_user
 from inbounds.errors import LedgerError
@@ -192,9 +192,13 @@ class Ledger(LedgerReader):
         user: str | None = ...,
         **options: Any,
     ) -> Any: ...
+    @overload
+    def release(
+        self, mechanism: PricedResponse, value: Labels, *, dataset: str, **options: Any
+    ) -> Any: ...
     def release(
         self,
-        mechanism: PricedMechanism,
+        mechanism: PricedMechanism | PricedResponse,
         value: Any,
         *,
         dataset: str,
@@ -217,9 +221,8 @@ class Ledger(LedgerReader):
         dataset, label
             The dataset whose budget is charged, and a note for the history. Neither may be private.
         parallel
-            Pass True only if no two elements (rows) depend on the same person, and no change of a
-            person's data could move them from one element to another. Then all elements together
-            are charged as one release.
+            Pass True, so that all elements (rows) are charged as one release, only if no two depend
+            on the same person, and no change of a person's data could move them between elements.
         unit
             The change of the data that the sensitivity was stated for. By default it is the
             dataset's unit; any other unit is converted to that, or refused.
@@ -230,7 +233,7 @@ class Ledger(LedgerReader):
 
         Returns
         -------
-        float, array or column
+        float, level, array or column
             What ``mechanism.release(value)`` returns.
 
         Raises
@@ -247,10 +250,10 @@ class Ledger(LedgerReader):
         entry, count = repr(mechanism), offer.count
         if parallel and count > 1:
             entry, count = f"{entry} in parallel on {count} parts", 1
-        cost = self._book.budget(dataset).cost_of(mechanism, unit)
         notes: Any = {"label": label, "mechanism": entry, "asked": asked_of(mechanism)}
+        cost = self._book.budget(dataset).cost_of(mechanism, unit)
         self._book.charge(dataset, cost, count, **notes, user=user)
-        return offer.rebuilt(mechanism.release(offer.numbers, **options))
+        return offer.rebuilt(mechanism.release(offer.values, **options))
 
     def spend(
         self,
@@ -268,14 +271,12 @@ class Ledger(LedgerReader):
 
         Parameters
         ----------
-        dataset, label
-            The dataset whose budget is charged, and a note for the history. Neither may be private.
+        dataset, label, unit, user
+            As in `release`. A loss may state its own unit instead.
         epsilon, delta, rho
             What it cost: pure epsilon, epsilon and delta, or rho.
         loss
             What it cost, in place of these numbers.
-        unit, user
-            As in `release`. A loss may state its own unit instead.
 
         Raises
         ------

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds._column import open_column
-from inbounds.accounting.priced import PricedMechanism
+from inbounds.accounting.priced import PricedMechanism, PricedResponse
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import Amount
 
@@ -22,15 +22,15 @@ class CheckedRelease:
 
     Attributes
     ----------
-    numbers
-        The values, which are private.
+    values
+        The values, which are private: numbers, or levels.
     count
         The number of releases.
     rebuilt
         Turns outputs into what the caller gets.
     """
 
-    numbers: NDArray[Any]
+    values: Any
     count: int
     rebuilt: Callable[[Any], Any]
 
@@ -45,7 +45,8 @@ def check_mechanism(mechanism: object) -> None:
     inbounds.errors.ArgumentTypeError: mechanism must be an inbounds mechanism, got float.
     Hint: ledger.spend(dataset, loss=mechanism.loss()) charges for any other one.
     """
-    if not all(hasattr(mechanism, name) for name in ("domain", "loss", "release")):
+    is_mechanism = all(hasattr(mechanism, name) for name in ("loss", "release"))
+    if not (is_mechanism and (hasattr(mechanism, "domain") or is_response(mechanism))):
         raise ArgumentTypeError.must_be(
             "mechanism",
             "an inbounds mechanism",
@@ -54,8 +55,20 @@ def check_mechanism(mechanism: object) -> None:
         )
 
 
+def is_response(mechanism: object) -> bool:
+    """Tell whether a mechanism is one for categories, which has codes and no box.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> is_response(ib.RandomizedResponse(["no", "yes"], epsilon=1.0))
+    True
+    """
+    return hasattr(mechanism, "codes") and not hasattr(mechanism, "domain")
+
+
 def checked_release(
-    mechanism: PricedMechanism, value: Any, options: dict[str, Any]
+    mechanism: PricedMechanism | PricedResponse, value: Any, options: dict[str, Any]
 ) -> CheckedRelease:
     """Check everything that could fail later, without drawing a bit.
 
@@ -67,6 +80,9 @@ def checked_release(
     2
     """
     check_mechanism(mechanism)
+    if is_response(mechanism):
+        return _checked_levels(cast("PricedResponse", mechanism), value, options)
+    mechanism = cast("PricedMechanism", mechanism)
     column = open_column(value, "value") if mechanism.domain.is_interval else None
     numbers = _check.private_array(value=column[0] if column else value)
     mechanism.domain.check_shape(numbers, "value")
@@ -78,6 +94,18 @@ def checked_release(
         column[1](np.zeros(numbers.shape))  # rebuilding must not fail after the charge
     count = numbers.size // mechanism.domain.dimension
     return CheckedRelease(numbers, count, column[1] if column else _unchanged)
+
+
+def _checked_levels(
+    mechanism: PricedResponse, value: Any, options: dict[str, Any]
+) -> CheckedRelease:
+    """Check levels in a copy, which nobody changes between the check and the release."""
+    levels = copy.copy(value)
+    count = mechanism.codes(levels, "value").size
+    if not count:
+        raise ArgumentError.must("value", "hold at least one level")
+    mechanism.release([], **options)  # draws no bit, but checks the options
+    return CheckedRelease(levels, count, _unchanged)
 
 
 def _unchanged(outputs: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inbounds import _check
 from inbounds.domain import Box
@@ -53,6 +54,19 @@ class PricedMechanism(Priced, Protocol):
     @property
     def release(self) -> Callable[..., Any]:
         """The method that draws outputs: a number for a number, an array for an array."""
+        ...
+
+
+class PricedResponse(Priced, Protocol):
+    """What a ledger needs of a mechanism for categories, which has levels in place of a box."""
+
+    def codes(self, values: Any, name: str = ...) -> NDArray[np.int64]:
+        """Return the places of values among the levels, or refuse them; nothing is drawn."""
+        ...
+
+    @property
+    def release(self) -> Callable[..., Any]:
+        """The method that draws outputs: a level for a level, an array for an array."""
         ...
 
 

@@ -15,7 +15,7 @@ from inbounds.accounting.chain import text
 from inbounds.accounting.cost import Cost, as_float, total
 from inbounds.accounting.offer import asked_of, check_mechanism, stated_amount
 from inbounds.accounting.overview import overview
-from inbounds.accounting.priced import PricedMechanism
+from inbounds.accounting.priced import PricedMechanism, PricedResponse
 from inbounds.accounting.request import Fit
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Amount
@@ -97,7 +97,7 @@ class LedgerReader:
 
     def would_fit(
         self,
-        release: PricedMechanism | PrivacyLoss | None = None,
+        release: PricedMechanism | PricedResponse | PrivacyLoss | None = None,
         *,
         dataset: str,
         epsilon: float | None = None,

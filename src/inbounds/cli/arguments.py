@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from inbounds import _json
-from inbounds.errors import ArgumentError, Hint
+from inbounds.errors import ArgumentError
 
 if TYPE_CHECKING:
     from inbounds.domain import Box
     from inbounds.guarantee import Guarantee
-    from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.sensitivity import Sensitivity
     from inbounds.unit import Unit
 
@@ -34,15 +33,6 @@ ScalingName = Literal["isotropic", "width"]
 NormName = Literal["l2", "l1", "linf", "each"]
 
 _SUFFIXES = (".pdf", ".png", ".svg")
-_CLASSES = {
-    "bounded-gaussian": ("BoundedGaussian", {"delta", "rho", "method", "scaling"}),
-    "bounded-laplace": ("BoundedLaplace", set[str]()),
-    "clamped-gaussian": ("ClampedGaussian", {"delta", "method"}),
-    "clamped-laplace": ("ClampedLaplace", set[str]()),
-    "clamped-staircase": ("ClampedStaircase", set[str]()),
-    "window": ("Window", set[str]()),
-    "optimal": ("Optimal", {"objective"}),
-}
 
 
 def _drawable(path: Path | None) -> Path | None:
@@ -265,62 +255,3 @@ def read_unit(text: str | None) -> Unit | None:
     except ValueError:
         requirement = "CHANGE:WHAT[:COUNT], as in replace:person or add-remove:row:3"
         raise ArgumentError.must_be("unit", requirement, got=repr(text)) from None
-
-
-def option_name(mechanism: Mechanism) -> str:
-    """Return the name of a mechanism, as ``--mechanism`` spells it.
-
-    Examples
-    --------
-    >>> from inbounds import Box, ClampedLaplace
-    >>> option_name(ClampedLaplace(Box(0, 1), 1, scale=1.0))
-    'clamped-laplace'
-    """
-    return next(key for key, (name, _) in _CLASSES.items() if name == type(mechanism).__name__)
-
-
-def build(
-    box: Box,
-    sensitivity: Sensitivity,
-    guarantee: Guarantee,
-    *,
-    mechanism: str | None = None,
-    method: str | None = None,
-    scaling: str | None = None,
-    objective: str | None = None,
-    criterion: str | None = None,
-    inside: bool = False,
-    people: int | None = None,
-) -> Mechanism:
-    """Calibrate the named mechanism, or the best one, and refuse an option that it would ignore.
-
-    Examples
-    --------
-    >>> from inbounds import Box, L2
-    >>> build(Box(0, 120), L2(2.5), read_guarantee(1.0), mechanism="bounded-laplace")
-    BoundedLaplace(Box(0, 120), L2(2.5), scale=4.03...)
-    """
-    import inbounds  # noqa: PLC0415 - help must be quick
-    from inbounds.analysis.calibrate import check_people  # noqa: PLC0415 - as above
-
-    implied = "bounded-gaussian" if method or scaling else "optimal" if objective else "best"
-    mechanism = mechanism or implied
-    name, used = _CLASSES.get(mechanism, ("", {"delta", "rho", "criterion", "inside", "people"}))
-    others: dict[str, Any] = {"method": method, "scaling": scaling, "objective": objective}
-    others |= {"criterion": criterion, "inside": inside or None, "people": people}
-    options = guarantee.stated() | {
-        key: value for key, value in others.items() if value is not None
-    }
-    for key in (key for key in options if key not in used | {"epsilon", "people"}):
-        raise ArgumentError.must(key, f"not be given with the mechanism {mechanism}")
-    people = check_people(options.pop("people", None), box)
-    if mechanism == "clamped-gaussian":
-        if guarantee.is_pure and method != "exact":
-            hint = Hint("{} needs no delta.", "method='exact'") if box.is_interval else None
-            raise ArgumentError.must_be("delta", f"given with the mechanism {mechanism}", hint=hint)
-        options.setdefault("delta", 0.0)
-    if not name:
-        options["people"] = people
-    calibrate = getattr(inbounds, name).calibrated if name else inbounds.calibrate
-    result: Mechanism = calibrate(box, sensitivity, **options)
-    return result

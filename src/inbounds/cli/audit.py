@@ -14,6 +14,7 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import InputError, UsageError
+from inbounds.cli.mechanism import build
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def audit(
 
     if function is None:
         result = test(
-            arguments.build(
+            build(
                 box,
                 change,
                 arguments.read_guarantee(epsilon, delta),

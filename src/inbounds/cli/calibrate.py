@@ -11,6 +11,7 @@ import typer
 from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
+from inbounds.cli.mechanism import build, option_name
 
 if TYPE_CHECKING:
     from inbounds.calibration.certificate import Certificate
@@ -82,7 +83,7 @@ def calibrate(
 ) -> None:
     """Find the noise that a guarantee needs, certify its pure epsilon, and show its error."""
     guarantee = arguments.read_guarantee(epsilon, delta, rho)
-    built = arguments.build(
+    built = build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
         guarantee,
@@ -99,7 +100,7 @@ def calibrate(
     if certificate is not None:
         if proof is None:
             raise UsageError(
-                f"--certificate must not be given with --mechanism {arguments.option_name(built)}, "
+                f"--certificate must not be given with --mechanism {option_name(built)}, "
                 "which has none. Hint: use --mechanism optimal, for one interval, or "
                 "bounded-gaussian."
             )
@@ -111,7 +112,7 @@ def calibrate(
         output.save(release_figure(built), plot)
     facts = describe(built, guarantee, proof, most_rows=most_rows, people=people)
     if json:
-        output.show_json({"mechanism": arguments.option_name(built), **facts})
+        output.show_json({"mechanism": option_name(built), **facts})
     else:
         output.show(_table(built, facts))
 

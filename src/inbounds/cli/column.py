@@ -1,4 +1,4 @@
-"""The columns that ``--column`` describes, and what a row of them costs."""
+"""The columns that ``--column`` and ``--levels`` describe, and what a row of them costs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from inbounds import __version__, _json
 from inbounds.cli import arguments
 from inbounds.cli.calibrate import checked_certificate
 from inbounds.cli.failure import UsageError
+from inbounds.cli.level import LevelsOption, read_levels, response
+from inbounds.cli.mechanism import build
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from inbounds.guarantee import Amount
+    from inbounds.guarantee import Amount, Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
+    from inbounds.mechanisms.randomized_response import RandomizedResponse
 
 _TOLERANCE = 1e-12  # relative: 0.1 and 0.2 are not too much for 0.3
 _ROUNDING = 1 - 2.0**-40  # so that equal parts never add up to more than the whole
@@ -43,13 +46,15 @@ class ColumnOption:
 class CalibratedColumn:
     """A column, the guarantee asked for it and for the row, and a mechanism that gives the former.
 
-    The mechanism is calibrated for slightly less, so that rounding never adds up to more.
+    The mechanism is calibrated for slightly less, so that rounding never adds up to more. For
+    categories, `texts` are the levels as they were typed; for numbers there are none.
     """
 
     name: str
     guarantee: Amount
     row: Amount
-    mechanism: Mechanism
+    mechanism: Mechanism | RandomizedResponse
+    texts: tuple[str, ...] = ()
 
 
 def read_column(text: str) -> ColumnOption:
@@ -130,52 +135,77 @@ def calibrated(
     delta: float | None,
     mechanism: str | None = None,
     objective: str | None = None,
+    *,
+    levels: list[str] | None = None,
 ) -> list[CalibratedColumn]:
     """Return the columns, each with a mechanism that hides any change of its value.
 
-    The default is `Window`, even with a delta, which it does not need.
+    The default is `Window`, even with a delta, which it does not need. Categories have randomised
+    response, and no delta.
 
     Examples
     --------
     >>> calibrated(["age=0:120"], 1.0, None)[0].mechanism
     Window(Box(0, 120), L2(120), epsilon=1)
     """
-    from inbounds.analysis.calibrate import calibrate  # noqa: PLC0415 - help must be quick
-    from inbounds.domain import Box  # noqa: PLC0415 - as above
     from inbounds.guarantee import Amount, check_delta, check_epsilon  # noqa: PLC0415 - as above
-    from inbounds.mechanisms.window import Window  # noqa: PLC0415 - as above
-    from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
 
     epsilon = None if epsilon is None else check_epsilon(epsilon)
     delta = None if delta is None else check_delta(delta)
-    options = [read_column(text) for text in texts]
+    options: list[ColumnOption | LevelsOption] = [*map(read_column, texts)]
+    options += map(read_levels, levels or [])
+    if not options:
+        raise UsageError("--column or --levels must be given.")
+    if not texts:
+        _refuse_unused(delta=delta, mechanism=mechanism, objective=objective)
     own = [option.epsilon for option in options]
-    epsilons = divided_epsilon(own, epsilon)
     asked, row_epsilon = asked_epsilon(own, epsilon)
     row = Amount(row_epsilon, delta or None)
-    column_delta = None if delta is None else delta / len(options) * _rounding(options)
     columns: dict[str, CalibratedColumn] = {}
-    for option, column_epsilon, part in zip(options, epsilons, asked, strict=True):
+    for option, part, exact in zip(options, divided_epsilon(own, epsilon), asked, strict=True):
+        is_category = isinstance(option, LevelsOption)
+        subject = f"--{'levels' if is_category else 'column'} {option.name!r}"
         if option.name in columns:
-            raise UsageError(f"--column {option.name!r} must be given once.")
+            raise UsageError(f"{subject} must be given once.")
+        column_delta = delta / len(texts) if delta is not None and not is_category else None
         try:
-            guarantee = arguments.read_guarantee(column_epsilon, column_delta)
-            box = Box(option.lower, option.upper, step=option.step)
-            change = L2(float(box.widths[0]))
-            if mechanism == "best":  # of many outputs that are read together
-                built = calibrate(box, change, people=_PEOPLE, **guarantee.stated())
-            elif mechanism or objective:
-                built = arguments.build(
-                    box, change, guarantee, mechanism=mechanism, objective=objective
-                )
-            else:
-                built = Window.calibrated(box, change, epsilon=column_epsilon)
+            used_delta = None if column_delta is None else column_delta * _rounding(texts)
+            guarantee = arguments.read_guarantee(part, used_delta)
+            built = _built(option, guarantee, mechanism, objective)
         except (ArgumentError, ArgumentTypeError) as error:
-            reason = error.sentence  # hints are about Python code
-            raise UsageError(f"--column {option.name!r}: {reason}") from None
-        share = Amount(part, delta / len(options) if delta else None)
-        columns[option.name] = CalibratedColumn(option.name, share, row, built)
+            raise UsageError(f"{subject}: {error.sentence}") from None  # hints are about Python
+        written = option.texts if isinstance(option, LevelsOption) else ()
+        share = Amount(exact, column_delta or None)
+        columns[option.name] = CalibratedColumn(option.name, share, row, built, written)
     return list(columns.values())
+
+
+def _refuse_unused(**options: object) -> None:
+    for name in (name for name, value in options.items() if value is not None):
+        raise UsageError(f"--{name} is for columns of numbers, and --column names none.")
+
+
+def _built(
+    option: ColumnOption | LevelsOption,
+    guarantee: Guarantee,
+    mechanism: str | None,
+    objective: str | None,
+) -> Any:
+    from inbounds.analysis.calibrate import calibrate  # noqa: PLC0415 - help must be quick
+    from inbounds.domain import Box  # noqa: PLC0415 - as above
+    from inbounds.mechanisms.window import Window  # noqa: PLC0415 - as above
+    from inbounds.sensitivity import L2  # noqa: PLC0415 - as above
+
+    epsilon = guarantee.stated()["epsilon"]
+    if isinstance(option, LevelsOption):
+        return response(option, epsilon)
+    box = Box(option.lower, option.upper, step=option.step)
+    change = L2(float(box.widths[0]))
+    if mechanism == "best":  # of many outputs that are read together
+        return calibrate(box, change, people=_PEOPLE, **guarantee.stated())
+    if mechanism or objective:
+        return build(box, change, guarantee, mechanism=mechanism, objective=objective)
+    return Window.calibrated(box, change, epsilon=epsilon)
 
 
 def describe(columns: list[CalibratedColumn], nulls: str) -> dict[str, Any]:
@@ -233,20 +263,30 @@ def warn_of_order(columns: list[CalibratedColumn], sorted_by: Collection[str]) -
 
 
 def _facts(column: CalibratedColumn) -> dict[str, Any]:
+    mechanism: Any = column.mechanism
+    facts: dict[str, Any] = {"name": column.name, "mechanism": type(mechanism).__name__}
+    facts |= _of_levels(mechanism) if column.texts else _of_numbers(mechanism)
+    facts |= {"requested": column.guarantee.stated(), "pure_epsilon": mechanism.epsilon}
+    proof = None if column.texts else checked_certificate(mechanism)
+    facts["certificate"] = proof and json.loads(proof.to_json())
+    return facts | {"document": json.loads(mechanism.to_json())}
+
+
+def _of_numbers(mechanism: Any) -> dict[str, Any]:
     from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - help must be quick
 
-    mechanism = column.mechanism
-    proof = checked_certificate(mechanism)
     return {
-        "name": column.name,
-        "mechanism": type(mechanism).__name__,
         "bounds": [float(mechanism.domain.lower), float(mechanism.domain.upper)],
         "step": mechanism.domain.steps[0],
         "sensitivity": float(mechanism.domain.widths[0]),
         "scale": scale_of(mechanism),
         "parameters": mechanism.parameters,
-        "requested": column.guarantee.stated(),
-        "pure_epsilon": mechanism.epsilon,
-        "certificate": proof and json.loads(proof.to_json()),
-        "document": json.loads(mechanism.to_json()),
+    }
+
+
+def _of_levels(mechanism: Any) -> dict[str, Any]:
+    return {
+        "levels": list(mechanism.levels),
+        "flip_probability": mechanism.flip_probability,
+        "parameters": {"epsilon": mechanism.epsilon},
     }

@@ -10,6 +10,7 @@ from inbounds import _json
 from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
+from inbounds.cli.mechanism import build
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _built(fields: dict[str, str]) -> tuple[Mechanism | PrivacyLoss, int]:
         [_number(key, part) or 0.0 for part in fields.get(key, "").split(",") if part]
         for key in ("sensitivity", "step")
     )
-    built = arguments.build(
+    built = build(
         arguments.read_box(fields["bounds"].split(","), steps),
         arguments.read_sensitivity(changes, fields.get("norm")),
         arguments.read_guarantee(epsilon, delta, rho),

@@ -31,15 +31,18 @@ Means of all private columns, and medians, in each district:
 
 $ inbounds estimate public.parquet --by district --quantile 0.5
 
+Private categories need no option: the fraction of people at each level is estimated.
+
 The fractions of people in three age groups, as rows for a spreadsheet:
 
 $ inbounds estimate public.parquet --histogram age=0:18:65:120 --csv > ages.csv
 """
 
+_WORDS = ("statistic", "column", "level")
 _NOTES = {
     "keep": "Rows without a value were left out, column by column.",
-    "uniform": "A missing value counts as one that is uniform in the range: nobody can tell which "
-    "values were missing.",
+    "uniform": "A missing value counts as one that is uniform in the range, or among the levels: "
+    "nobody can tell which values were missing.",
 }
 
 
@@ -61,7 +64,7 @@ def estimate(
         typer.Option(
             metavar="[NAME=]EDGES",
             help="Edges of bins, as in age=0:18:65:120, or a number of bins, as in age=12; without "
-            "a name for all private columns. Repeat it.",
+            "a name for all private columns of numbers. Repeat it.",
         ),
     ] = None,
     level: Annotated[
@@ -89,10 +92,12 @@ def estimate(
     json: arguments.Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV.")] = False,
 ) -> None:
-    """Estimate means, quantiles and histograms of the true values behind private columns.
+    """Estimate means, quantiles and fractions of the true values behind private columns.
 
     The plain average of a private column is biased, because noise in a range pulls
-    outputs towards its middle. This command reads how the columns were made from the
+    outputs towards its middle, and so are plain counts of private levels. Columns of
+    numbers get means, and columns of categories the fraction of people at each level.
+    This command reads how the columns were made from the
     file beside INPUT and undoes that. It reads private outputs alone, so it costs no
     privacy. Intervals are for the people that the rows were drawn from; each holds the
     truth with the probability [bold]--level[/bold] by itself.
@@ -141,15 +146,19 @@ def _asked(
 ) -> Asked:
     from inbounds.frames.reading.row import Asked  # noqa: PLC0415 - help must be quick
 
-    columns, bins = list(known.mechanisms), dict[str, Any]()
+    columns, bins = known.numbers, dict[str, Any]()
+    if (quantiles or histograms) and not columns:
+        option = "--quantile" if quantiles else "--histogram"
+        raise UsageError(f"{option} is for columns of numbers, and there is no private one.")
     for text in histograms or []:
         name, equals, edges = text.rpartition("=")
         for column in [name] if equals else columns:
             if column not in columns:
-                raise UsageError(f"--histogram must name a private column, got {name!r}.")
+                requirement = "a private column of numbers"
+                raise UsageError(f"--histogram must name {requirement}, got {name!r}.")
             bins[column] = _edges(edges, text)
     try:
-        return Asked.checked(quantiles or [], bins, level, columns)
+        return Asked.checked(quantiles or [], bins, level, columns, known.categories)
     except (ArgumentError, ArgumentTypeError) as error:
         subject = {"quantiles": "--quantile"}.get(error.argument or "", f"--{error.argument}")
         raise UsageError(error.said_of(subject)) from None
@@ -169,7 +178,7 @@ def _check_by(names: list[str], known: PrivateColumns) -> None:
         if name in known.mechanisms:
             raise UsageError(
                 f"--by must name columns that are not private, got {name!r}. "
-                "Hint: --histogram gives the fractions of a private column."
+                "Hint: --histogram gives the fractions of a private column of numbers."
             )
     if len(set(names)) < len(names):
         raise UsageError("--by must name no column twice.")
@@ -186,23 +195,29 @@ def _counted(
 ) -> Groups:
     """Count the outputs of all groups, batch by batch."""
     from inbounds.frames.local import file  # noqa: PLC0415 - help must be quick
+    from inbounds.frames.local.text_level import blank_as_missing  # noqa: PLC0415 - as above
     from inbounds.frames.reading.block import blocks  # noqa: PLC0415 - as above
     from inbounds.frames.reading.group import Groups  # noqa: PLC0415 - as above
 
-    columns = list(known.mechanisms)
+    columns, blank = list(known.mechanisms), list[str]()
     found = Groups(known.mechanisms, known.nulls, by, None)
     options: Any = {}
     if (kind := file.format_of(source, form)) == "csv":
         check = partial(_check_header, columns, by)
         options = {"delimiter": delimiter or ",", "check": check}
+        blank = known.categories
     elif delimiter is not None:
         raise UsageError("--delimiter is for CSV, and INPUT is not CSV.")
-    with _explained(source), file.opened(source, kind, columns, **options) as table:
+    with (
+        _explained(source),
+        file.opened(source, kind, known.numbers, known.categories, **options) as table,
+    ):
         _check_header(columns, by, table.schema.names)
         done = 0
         with row_bar(table.rows, progress) as update:
             for batch in table.batches:
-                for block in blocks(batch, columns, by, [])[1]:
+                given = blank_as_missing(batch, blank)
+                for block in blocks(given, known.numbers, by, [], known.categories)[1]:
                     found.add(block)
                 done += batch.num_rows
                 update(done)
@@ -245,7 +260,7 @@ def _table(rows: list[Row], by: list[str], level: float) -> Any:
     names = columns_of(rows, by)
     cells = [tuple(_cell(row.get(name)) for name in names) for row in rows]
     title = f"Estimates with {100 * level:g} % intervals"
-    numbers = tuple(i for i, name in enumerate(names) if name not in (*by, "statistic", "column"))
+    numbers = tuple(i for i, name in enumerate(names) if name not in (*by, *_WORDS))
     return Table(title, tuple(names), tuple(cells), numbers=numbers)
 
 

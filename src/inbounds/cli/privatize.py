@@ -6,19 +6,19 @@ import json as json_text
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from inbounds.cli import arguments, output
-from inbounds.cli.column import CalibratedColumn, calibrated, describe, warn_of_order
+from inbounds.cli.column import CalibratedColumn, calibrated, describe
 from inbounds.cli.failure import InputError, UsageError, in_options
-from inbounds.cli.progress import row_bar
+from inbounds.cli.level import typed_columns
 from inbounds.cli.source import PIPE, Delimiter, beside, check_columns, opened
 from inbounds.cli.statement import described_types, reading_hint, row_statement
+from inbounds.cli.transfer import write_private
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ Age at epsilon 0.25; the other columns divide the rest of 1 equally:
 $ inbounds privatize people.parquet public.parquet --epsilon 1 \
   --column age=0:120:1@0.25 --column income=0:200000 --column rent=0:5000
 
+Categories and yes/no columns, whose levels are public (put a level with a comma in quotes):
+
+$ inbounds privatize people.csv public.csv --epsilon 2 \
+  --levels education=none,school,university --levels smoker=no,yes
+
 In a pipe, with an output even for those who gave no value:
 
 $ inbounds privatize - - --column age=0:120:1@1 --nulls uniform <people.csv >public.csv
@@ -50,13 +55,21 @@ def privatize(
     ],
     target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The copy; - is a CSV pipe.")],
     column: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME=LOW:HIGH[:STEP][@EPSILON]",
             help="A column of numbers to replace, the range of its values, which must be public, "
             "the step that outputs are rounded to, and its own epsilon. Repeat it.",
         ),
-    ],
+    ] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LEVEL,LEVEL,...[@EPSILON]",
+            help="A column of categories to replace by randomised response, all its levels, which "
+            "must be public, and its own epsilon. Repeat it.",
+        ),
+    ] = None,
     epsilon: Annotated[
         float | None,
         arguments.number_option(
@@ -67,7 +80,7 @@ def privatize(
     delta: Annotated[
         float | None,
         arguments.number_option(
-            help="Delta of a whole row, divided equally between the named columns."
+            help="Delta of a whole row, divided equally between the columns of numbers."
         ),
     ] = None,
     mechanism: Annotated[
@@ -82,7 +95,8 @@ def privatize(
         Literal["error", "keep", "uniform"],
         typer.Option(
             help="What to do about a missing value: stop; publish that it is missing, which is "
-            "not private; or treat it as a number drawn uniformly from the range."
+            "not private; or treat it as a number drawn uniformly from the range, or as a random "
+            "level. A blank cell of CSV is a missing value."
         ),
     ] = "error",
     form: Annotated[
@@ -122,23 +136,24 @@ def privatize(
     shown. From CSV to CSV, the text of other columns does not change. From
     CSV to other formats, their types are inferred from the first 65,536 rows:
     007 becomes 7, and a time with an offset is written in UTC. Private columns
-    with whole steps become 64-bit integers, others doubles.
+    with whole steps become 64-bit integers, others doubles; levels become
+    integers or booleans if all of them look like such, and text otherwise.
     """
     _check_target(target, source=source, force=force, json=json)
     forms = _format(source, form), _format(target, form)
     if delimiter is not None and "csv" not in forms:
         raise UsageError("--delimiter is for CSV, and neither INPUT nor OUTPUT is CSV.")
     delimiter = delimiter or ","
-    columns = calibrated(column, epsilon, delta, mechanism, objective)
-    facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
-    with (
-        _explained(source),
-        _opened(source, forms, columns, delimiter) as table,
-        _written(target, facts) as file,
-    ):
+    columns = calibrated(column or [], epsilon, delta, mechanism, objective, levels=levels)
+    with ExitStack() as stack:
+        stack.enter_context(_explained(source))
+        table = stack.enter_context(_opened(source, forms, columns, delimiter))
+        columns = typed_columns(columns, table.schema, forms)
+        facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
+        file = stack.enter_context(_written(target, facts))
         facts["types"] = described_types(forms, others=len(table.schema) > len(columns))
         try:
-            _write_private(
+            write_private(
                 *(table, columns, file, forms, facts),
                 delimiter=delimiter,
                 shuffle=shuffle,
@@ -150,7 +165,7 @@ def privatize(
             raise
     typer.echo(row_statement(facts), err=True)
     if facts["rows"] and _is_held_back(target):
-        typer.echo(reading_hint(target), err=True)
+        typer.echo(reading_hint(target, facts), err=True)
     if json:
         output.show_json(facts)
 
@@ -195,15 +210,20 @@ def _opened(
     """Open INPUT and check its columns; text that goes from CSV to CSV does not change."""
     from inbounds.frames.local import csv_reader, file  # noqa: PLC0415 - help must be quick
 
-    names = [column.name for column in columns]
-    check = partial(check_columns, names)
+    numbers = [column.name for column in columns if not column.texts]
+    texts = [column.name for column in columns if column.texts]
+
+    def check(header: list[str]) -> None:
+        check_columns(numbers, header)
+        check_columns(texts, header, "--levels")
+
     options: Any = {"typed": forms[1] != "csv", "delimiter": delimiter, "check": check}
     with ExitStack() as stack:
         if source == PIPE:
             stream = stack.enter_context(opened(source))
-            table = file.Source(*csv_reader.read(stream, names, **options))
+            table = file.Source(*csv_reader.read(stream, numbers, texts, **options))
         else:
-            table = stack.enter_context(file.opened(source, forms[0], names, **options))
+            table = stack.enter_context(file.opened(source, forms[0], numbers, texts, **options))
         check(table.schema.names)
         yield table
 
@@ -229,44 +249,3 @@ def _written(target: Path, facts: dict[str, Any]) -> Iterator[IO[bytes]]:
         if is_new:
             sidecar.unlink(missing_ok=True)
         raise
-
-
-def _write_private(
-    source: Source,
-    columns: list[CalibratedColumn],
-    target: IO[bytes],
-    forms: tuple[Format, Format],
-    facts: dict[str, Any],
-    *,
-    delimiter: str,
-    shuffle: bool,
-    progress: bool | None,
-) -> None:
-    """Write private copies of all rows, batch by batch, and count them before they leave."""
-    from inbounds.frames.local import arrow_frame, column, file  # noqa: PLC0415 - help must be quick
-
-    from_text = forms[0] == "csv"
-    jobs = [column.PrivateColumn(c.name, c.mechanism, facts["nulls"], from_text) for c in columns]
-    csv = {"delimiter": delimiter, "quote_empty": not from_text}
-    places = column.locate(jobs, source.schema.names)
-    schema = arrow_frame.released_schema(source.schema, places)
-
-    def change(batch: Any) -> Any:
-        return arrow_frame.released_batch(batch, places, schema)
-
-    def keep(batch: Any) -> Any:
-        return batch
-
-    batches, then = source.batches, change
-    if shuffle:
-        batches, then = arrow_frame.shuffled_batches(map(change, source.batches), schema), keep
-    else:
-        warn_of_order(columns, source.sorted_by)
-    with (
-        row_bar(source.rows, progress) as update,
-        file.writing(target, forms[1], schema, [c.name for c in columns], **csv) as write,
-        closing(file.write_changed(batches, then, write)) as counts,
-    ):
-        for rows in counts:
-            facts["rows"] = rows
-            update(rows)

@@ -14,6 +14,7 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import InputError, UsageError
+from inbounds.cli.mechanism import build
 from inbounds.cli.rows import InputRow, Layout, blocks, checked_first
 from inbounds.cli.source import PIPE, Delimiter, opened
 from inbounds.cli.statement import release_statement
@@ -99,7 +100,7 @@ def release(
     read = source if source and not values else PIPE
     if target is not None and output.is_held_back(target):
         output.check_free(target, source=read, force=force, option="--output")
-    built = arguments.build(
+    built = build(
         arguments.read_box(bounds, step),
         arguments.read_sensitivity(sensitivity, norm),
         guarantee,

@@ -57,7 +57,7 @@ def row_statement(facts: dict[str, Any]) -> str:
     )
 
 
-def reading_hint(target: Path) -> str:
+def reading_hint(target: Path, facts: dict[str, Any] | None = None) -> str:
     """Return a sentence about what the output must not be used for, and what reads it.
 
     Examples
@@ -66,8 +66,10 @@ def reading_hint(target: Path) -> str:
     >>> print(reading_hint(Path("my file.csv")))
     Plain averages of private columns are biased. Read them with: inbounds estimate 'my file.csv'
     """
+    are_levels = ["levels" in column for column in facts["columns"]] if facts else [False]
+    what = "averages" * (False in are_levels), "counts" * (True in are_levels)
     return (
-        "Plain averages of private columns are biased. Read them with: "
+        f"Plain {' and '.join(filter(None, what))} of private columns are biased. Read them with: "
         f"inbounds estimate {shlex.quote(str(target))}"
     )
 

@@ -47,6 +47,19 @@ def native_frame(
     return table.to_native().sparkSession.createDataFrame(result) if is_spark else result
 
 
+def of_one_type(values: list[Any]) -> list[Any]:
+    """Return levels as text if they are of several types, as a column must be of one.
+
+    Examples
+    --------
+    >>> of_one_type(["no", None, 1]), of_one_type([0, 1])
+    (['no', None, '1'], [0, 1])
+    """
+    if len({type(value) for value in values if value is not None}) <= 1:
+        return values
+    return [None if value is None else str(value) for value in values]
+
+
 def _arrow_table(columns: dict[str, list[Any]], doubles: Collection[str]) -> Any:
     """Return a table of Arrow, which by itself would read integers as signed ones only."""
     with optional():

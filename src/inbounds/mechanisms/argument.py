@@ -30,6 +30,21 @@ _checked = entry(
 )
 
 
+def check_entropy(entropy: object) -> None:
+    """Refuse what is no source of random bits.
+
+    Examples
+    --------
+    >>> check_entropy(41)
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentTypeError: entropy must be a source with bits() and words(), as in
+    inbounds.sampling.entropy.
+    """
+    if not (hasattr(entropy, "bits") and hasattr(entropy, "words")):
+        source = "a source with bits() and words(), as in inbounds.sampling.entropy"
+        raise ArgumentTypeError.must_be("entropy", source)
+
+
 def checked_calibration(calibrated: Callable[P, R]) -> Callable[P, R]:
     """Decorate `calibrated`: clear errors for wrong calls, a warning for weak guarantees.
 

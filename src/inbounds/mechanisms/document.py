@@ -1,8 +1,8 @@
 """Mechanisms as JSON, for other programs, and what is refused when such a text comes back.
 
-The text holds what the constructor takes, and for `Optimal` its table of integers. Nothing that is
-derived is written, so a text cannot claim more privacy than its numbers give. The fields are
-described in docs/mechanism-json.md.
+The text holds what the constructor takes: for `Optimal` its table of integers as well, and for
+randomised response levels in place of a box. Nothing that is derived is written, so a text cannot
+claim more privacy than its numbers give. The fields are described in docs/mechanism-json.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import json
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from inbounds.sensitivity import L1, L2, LInf, PerCoordinate, Sensitivity
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
+    from inbounds.mechanisms.randomized_response import RandomizedResponse
 
 FORMAT, VERSION = "inbounds mechanism", 1
 
@@ -39,6 +40,11 @@ _HOMES = {
 }
 _NORMS = {"l1": L1, "l2": L2, "linf": LInf, "per_coordinate": PerCoordinate}
 _FIELDS = {"format", "version", "mechanism", "domain", "sensitivity", "parameters"}
+_RESPONSE = "RandomizedResponse"
+_RESPONSE_FIELDS = {"format", "version", "mechanism", "levels", "parameters"}
+_WHOLE_DOUBLES = 2**53  # beyond, other programs may round an integer
+
+Read = TypeVar("Read")
 
 
 class _MalformedError(ValueError):
@@ -74,7 +80,45 @@ def write_mechanism(mechanism: Mechanism) -> str:
     return json.dumps(fields, allow_nan=False)
 
 
-def read_mechanism(text: object) -> Mechanism:
+def write_response(mechanism: RandomizedResponse) -> str:
+    """Return randomised response as JSON: its levels and its epsilon.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> text = write_response(ib.RandomizedResponse(["no", "yes"], epsilon=1.0))
+    >>> json.loads(text)["levels"]
+    ['no', 'yes']
+    """
+    levels = mechanism.levels
+    if any(isinstance(level, int) and abs(level) > _WHOLE_DOUBLES for level in levels):
+        requirement = "be integers from -2**53 to 2**53, or texts, to be written as JSON"
+        raise ArgumentError.must("levels", requirement)
+    fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, "mechanism": _RESPONSE}
+    fields |= {"levels": list(levels), "parameters": {"epsilon": mechanism.epsilon}}
+    return json.dumps(fields, allow_nan=False)
+
+
+def read_as(kind: type[Read], text: object) -> Read:
+    """Return the mechanism of one kind that a text describes; of others say who reads them.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> read_as(ib.Window, ib.RandomizedResponse([0, 1], epsilon=1.0).to_json())
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: text must be the JSON of Window, got RandomizedResponse.
+    Hint: RandomizedResponse.from_json reads it.
+    """
+    mechanism = read_mechanism(text)
+    if not isinstance(mechanism, kind):
+        got = type(mechanism).__name__
+        hint = f"{got}.from_json reads it."
+        raise ArgumentError.must_be("text", f"the JSON of {kind.__name__}", got=got, hint=hint)
+    return mechanism
+
+
+def read_mechanism(text: object) -> Mechanism | RandomizedResponse:
     """Return the mechanism that a text describes, checked as its constructor checks it.
 
     Raises
@@ -108,8 +152,10 @@ def _refused(got: str = "", hint: str | None = None) -> ArgumentError:
     return ArgumentError.must_be("text", "a mechanism written by to_json", got=got, hint=hint)
 
 
-def _built(fields: Any) -> Mechanism:
+def _built(fields: Any) -> Mechanism | RandomizedResponse:
     name = _checked_name(fields)
+    if name == _RESPONSE:
+        return _response(fields)
     kind: Any = getattr(importlib.import_module(f"inbounds.mechanisms.{_HOMES[name]}"), name)
     arguments: list[Any] = [_box(fields["domain"]), _sensitivity(fields["sensitivity"])]
     if name == "Optimal":
@@ -121,6 +167,18 @@ def _built(fields: Any) -> Mechanism:
         arguments += _parameters(fields, key)
     mechanism: Mechanism = kind(*arguments)
     return mechanism
+
+
+def _response(fields: Any) -> RandomizedResponse:
+    from inbounds.mechanisms.randomized_response import (  # noqa: PLC0415 - knows this module
+        RandomizedResponse,
+    )
+
+    levels = fields["levels"]
+    if not isinstance(levels, list):
+        raise _MalformedError("levels that are no list")
+    (epsilon,) = _parameters(fields, "epsilon")
+    return RandomizedResponse(tuple(levels), epsilon=epsilon)
 
 
 def _parameters(fields: Any, *names: str) -> list[Any]:
@@ -141,6 +199,9 @@ def _checked_name(fields: Any) -> str:
     if type(version) is not int or version != VERSION:
         raise _MalformedError(f"another version than {VERSION}")
     name = _word(fields.get("mechanism"))
+    if name == _RESPONSE:
+        _check_keys(fields, _RESPONSE_FIELDS, "the text")
+        return name
     if name not in _HOMES:
         raise _MalformedError("an unknown mechanism")
     _check_keys(fields, _FIELDS | ({"table"} if name == "Optimal" else set()), "the text")

@@ -78,9 +78,13 @@ class Fractions(Printed):
 
     @cached_property
     def standard_errors(self) -> Floats:
-        """The standard error of each of `unbiased`, including that of drawing the people."""
+        """The standard error of each of `unbiased`, including that of drawing the people.
+
+        A level that has no outputs, or all of them, has an error too: it is computed with the
+        nearest fraction of outputs that people could have.
+        """
         n = self.counts.sum()
-        observed = self.counts / n
+        observed = np.clip(self.counts / n, self.other, self.other + self.contrast)
         deviations = np.sqrt(observed * (1 - observed) / n)
         return np.asarray(deviations / self.contrast, np.float64)
 

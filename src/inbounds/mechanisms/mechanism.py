@@ -15,8 +15,8 @@ from inbounds._column import open_column
 from inbounds._table import HasHtml, Table
 from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.guarantee import Amount
+from inbounds.mechanisms.argument import check_entropy
 from inbounds.mechanisms.asked import copied_by
 from inbounds.mechanisms.distribution import check_level
 from inbounds.mechanisms.moments import scalar_or_array
@@ -142,14 +142,9 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         CertificateError
             If the table of an `Optimal` does not give its epsilon.
         """
-        from inbounds.mechanisms.document import read_mechanism  # noqa: PLC0415 - as above
+        from inbounds.mechanisms.document import read_as  # noqa: PLC0415 - as above
 
-        mechanism = read_mechanism(text)
-        if not isinstance(mechanism, cls):
-            got = type(mechanism).__name__
-            hint = f"{got}.from_json reads it."
-            raise ArgumentError.must_be("text", f"the JSON of {cls.__name__}", got=got, hint=hint)
-        return mechanism
+        return read_as(cls, text)
 
     @property
     def worst_change(self) -> Floats:
@@ -220,9 +215,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         >>> bool(((outputs >= 0) & (outputs <= 120)).all()), outputs.dtype.kind
         (True, 'i')
         """
-        if not (hasattr(entropy, "bits") and hasattr(entropy, "words")):
-            source = "a source with bits() and words(), as in inbounds.sampling.entropy"
-            raise ArgumentTypeError.must_be("entropy", source)
+        check_entropy(entropy)
         column = open_column(values) if self.domain.is_interval else None
         numbers = _check.private_array(values=column[0] if column else values)
         self.domain.check_shape(numbers)

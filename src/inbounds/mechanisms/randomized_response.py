@@ -5,29 +5,28 @@ Proof: docs/proofs/response.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
+from numpy.typing import NDArray
 
-from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds._entry import constructed
 from inbounds._table import HasHtml, Table
-from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
-from inbounds.guarantee import check_epsilon
+from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.guarantee import Amount
+from inbounds.mechanisms.argument import check_entropy
+from inbounds.mechanisms.document import read_as, write_response
 from inbounds.mechanisms.fractions import Fractions
 from inbounds.mechanisms.level import Family, Level, check_levels, codes_of, family_of
 from inbounds.mechanisms.privacy import ReleasePrivacy
-from inbounds.numerics.ball import exact, float_above, fraction_below
+from inbounds.mechanisms.response_integer import check_range, check_response, fewest_outcomes
+from inbounds.numerics.ball import float_above
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.response import TOTAL, ResponseSampler
 
-_PRECISION = 256  # bits, of which 128 decide
-_SMALLEST = 1e-20  # with 2¹⁶ levels, 2¹²⁸ outcomes can be divided for this epsilon
-_LARGEST = 100.0  # beyond, e^epsilon is more than 2¹²⁸, and one outcome is enough
 _SHOWN = 8  # levels in a repr
 
 
@@ -97,8 +96,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", check_levels(self.levels))
-        object.__setattr__(self, "epsilon", _check_range(self.epsilon))
-        other = _other(len(self.levels), self.epsilon)
+        object.__setattr__(self, "epsilon", check_range(self.epsilon))
+        other = fewest_outcomes(len(self.levels), self.epsilon)
         object.__setattr__(self, "sampler", ResponseSampler(len(self.levels), other))
         check_response(self.sampler, self.epsilon)
 
@@ -116,6 +115,71 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     def total_variation(self) -> float:
         """The total variation between the outputs of any two levels, rounded up."""
         return float_above(arb(self.sampler.own - self.sampler.other) / TOTAL)
+
+    @property
+    def asked(self) -> Amount:
+        """The guarantee that was asked for, which a ledger records.
+
+        Examples
+        --------
+        >>> RandomizedResponse(["no", "yes"], epsilon=2.0).asked
+        Amount(epsilon=2.0)
+        """
+        return Amount(epsilon=self.epsilon)
+
+    def to_json(self) -> str:
+        """Return the mechanism as JSON, for phones and other programs; see docs/mechanism-json.md.
+
+        Raises
+        ------
+        ArgumentError
+            If levels are integers beyond 2⁵³, which other programs would round.
+
+        Examples
+        --------
+        >>> m = RandomizedResponse(["no", "yes"], epsilon=2.0)
+        >>> RandomizedResponse.from_json(m.to_json()) == m
+        True
+        """
+        return write_response(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote. The text may come from anybody: the constructor checks it.
+
+        Raises
+        ------
+        ArgumentError
+            If `text` is not a `RandomizedResponse`, or has an impossible number or levels.
+        ArgumentTypeError
+            If `text` is no text, or levels are of other types than texts, integers and booleans.
+        """
+        return read_as(cls, text)
+
+    def codes(self, values: Any, name: str = "values") -> NDArray[np.int64]:
+        """Return the place of each value among the levels; nothing is drawn.
+
+        Parameters
+        ----------
+        values
+            As for `release`. They are private, and so are their codes.
+        name
+            What errors call them.
+
+        Raises
+        ------
+        ArgumentError
+            If a value is none of the levels. The message does not show it.
+        ArgumentTypeError
+            If `values` is neither a level nor a list or an array of levels.
+
+        Examples
+        --------
+        >>> RandomizedResponse(["no", "yes"], epsilon=1.0).codes(["yes", "no"]).tolist()
+        [1, 0]
+        """
+        _refuse_columns(values, name)
+        return codes_of(values, self.levels, name)
 
     def release(self, values: Any, *, entropy: Entropy = SYSTEM) -> Any:
         """Return a private level for each of `values`.
@@ -143,8 +207,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
         >>> RandomizedResponse([1, 2, 3], epsilon=1.0).release(np.array([[1, 2], [3, 3]])).shape
         (2, 2)
         """
-        _refuse_columns(values)
-        codes = self.sampler.draw(codes_of(values, self.levels, "values"), entropy)
+        check_entropy(entropy)
+        codes = self.sampler.draw(self.codes(values), entropy)
         return np.array(self.levels)[codes] if codes.ndim else self.levels[int(codes)]
 
     def estimate(self, outputs: Any) -> Fractions:
@@ -212,42 +276,13 @@ def _rebuilt(levels: tuple[Level, ...], epsilon: float) -> RandomizedResponse:
     return RandomizedResponse(levels, epsilon=epsilon)
 
 
-def _check_range(epsilon: object) -> float:
-    return _check.within(_SMALLEST, math.inf, epsilon=check_epsilon(epsilon))
-
-
-def _other(count: int, epsilon: float) -> int:
-    """Return the smallest integer above 2¹²⁸/(e^epsilon + count - 1), or the next one."""
-    with ctx.workprec(_PRECISION):
-        quotient = TOTAL / (arb(exact(min(epsilon, _LARGEST))).exp() + (count - 1))
-        above = quotient.upper()
-        mantissa, exponent = above.ceil().man_exp()  # exact, because `above` has no radius
-        return int(mantissa) << int(exponent)
-
-
-def check_response(sampler: ResponseSampler, epsilon: float) -> None:
-    """Refuse integers that do not give pure `epsilon`, by a comparison of integers.
-
-    Examples
-    --------
-    >>> check_response(ResponseSampler(2, TOTAL // 3), 0.6)
-    Traceback (most recent call last):
-    inbounds.errors.CertificateError: randomised response does not have this epsilon.
-    """
-    with ctx.workprec(_PRECISION):
-        largest = fraction_below(arb(exact(min(epsilon, _LARGEST))).exp())
-    own, other = sampler.own, sampler.other
-    if not 0 < other <= own or own * largest.denominator > other * largest.numerator:
-        raise CertificateError("randomised response does not have this epsilon.")
-
-
-def _refuse_columns(values: Any) -> None:
+def _refuse_columns(values: Any, name: str) -> None:
     is_plain = isinstance(values, np.ndarray | list | tuple | str | int | np.generic)
     if not is_plain:
         hint = "inbounds.privatize releases columns of data frames."
         got = type(values).__name__
         requirement = "a level, or a list or an array of levels"
-        raise ArgumentTypeError.must_be("values", requirement, got=got, hint=hint)
+        raise ArgumentTypeError.must_be(name, requirement, got=got, hint=hint)
 
 
 def _listed(outputs: Any) -> list[Any]:

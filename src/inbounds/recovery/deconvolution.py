@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,21 +15,28 @@ from inbounds import _check
 from inbounds._entry import called
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.moments import scalar_or_array
-from inbounds.recovery.capital import ProvedMean
 from inbounds.recovery.compatible import Compatible, fraction_intervals
 from inbounds.recovery.mean import Readings
 from inbounds.recovery.overview import deconvolution_table
 from inbounds.recovery.stairs import Stairs
+from inbounds.recovery.statistic import (
+    STATISTICS,
+    Summary,
+    check_order,
+    checked_levels,
+    compatible_interval,
+    is_mean,
+    proved_mean,
+    resampled_statistics,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MANY = 1 << 20
-_STATISTICS = ("mean", "variance", "median")
-Summary = Literal["mean", "variance", "median"] | float
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -133,7 +140,7 @@ class Deconvolution(Printed):
     def quantile(self, q: Numbers) -> Floats: ...
     def quantile(self, q: Any) -> Any:
         """Return the value that a fraction `q` of the true values does not exceed."""
-        return scalar_or_array(self._stairs.quantile(_levels(q)))
+        return scalar_or_array(self._stairs.quantile(checked_levels(q)))
 
     def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
         """Return the fractions of the true values in `bins`, and the edges of the bins.
@@ -162,7 +169,7 @@ class Deconvolution(Printed):
 
         For the mean it comes from the spread of the readings, otherwise from the bootstrap.
         """
-        if self._readings is not None and _is_mean(statistic):
+        if self._readings is not None and is_mean(statistic):
             return self._readings.standard_error
         return float(np.std(self._resampled(statistic), ddof=1))
 
@@ -228,16 +235,17 @@ class Deconvolution(Printed):
         >>> 0 <= low < 0.4 < high <= 1
         True
         """
-        _check_order(level)
+        check_order(level)
         if isinstance(statistic, str):
-            _check.one_of(_STATISTICS, statistic=statistic)
+            _check.one_of(STATISTICS, statistic=statistic)
         level = _check.within(0, 1, level=level)
         if _check.yes_or_no(proved=proved):
-            return self._proved(statistic).interval(level)
-        if self._readings is not None and _is_mean(statistic):
+            return proved_mean(statistic, self._readings, self.mechanism).interval(level)
+        if self._readings is not None and is_mean(statistic):
             return self._readings.interval(level)
         if self._compatible is not None and statistic != "mean":
-            return self._compatible_interval(statistic, level)
+            found = self._compatible()
+            return compatible_interval(found, statistic, self._stairs, self.mean, level)
         ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
         return float(ends[0]), float(ends[1])
 
@@ -275,43 +283,14 @@ class Deconvolution(Printed):
     def _stairs(self) -> Stairs:
         return Stairs(self.edges, self.weights, self.atoms, self._points)
 
-    def _proved(self, statistic: Summary) -> ProvedMean:
-        """Return the evidence for a proved interval, or say why there is none."""
-        proved = None if self._readings is None else self._readings.proved
-        if _is_mean(statistic) and proved is not None:
-            return proved
-        requirement, hint = "False for statistics other than the mean", None
-        if _is_mean(statistic):
-            requirement = f"False, as no bound on the bias of {self.mechanism!r} is proved"
-            hint = (
-                'use Window, Optimal(..., objective="unbiased") or ClampedLaplace without a step.'
-            )
-        raise ArgumentError.must_be("proved", requirement, got="proved=True", hint=hint)
-
-    def _compatible_interval(self, statistic: Summary, level: float) -> tuple[float, float]:
-        """Return the interval of a statistic other than the mean; it holds the estimate."""
-        assert self._compatible is not None
-        estimate = _statistic(statistic, self._stairs)
-        if statistic == "variance":
-            low, high = self._compatible().variance(self.mean, level)
-        else:
-            q = 0.5 if isinstance(statistic, str) else float(_levels(statistic))
-            low, high = self._compatible().quantile(q, level)
-        return min(low, estimate), max(high, estimate)
-
     def _resampled(self, statistic: Summary) -> Floats:
-        if isinstance(statistic, str):
-            _check.one_of(_STATISTICS, statistic=statistic)
-        if len(self.replicates) < 2:
-            hint = "use deconvolve(..., bootstrap=200)."
-            raise ArgumentError.must_be("bootstrap", "at least 2 for this statistic", hint=hint)
         atoms = self._replicate_atoms
         atoms = np.zeros((len(self.replicates), 2)) if atoms is None else atoms
         resamples = (
             Stairs(self.edges, weights, at_bounds, self._points)
             for weights, at_bounds in zip(self.replicates, atoms, strict=True)
         )
-        return np.array([_statistic(statistic, stairs) for stairs in resamples])
+        return resampled_statistics(statistic, list(resamples))
 
     def _table(self) -> Table:
         return deconvolution_table(self, proper=self._compatible is not None)
@@ -319,28 +298,3 @@ class Deconvolution(Printed):
     def __repr__(self) -> str:
         shown = f"mean={self.mean:.4g}, gap={self.gap:.1g}"
         return f"Deconvolution({self.mechanism!r}, count={self.count}, {shown})"
-
-
-def _check_order(level: object) -> None:
-    if isinstance(level, str):
-        hint = "the statistic comes first, as in interval('mean', 0.95)."
-        raise ArgumentTypeError.must_be("level", "a number", got=f"level={level!r}", hint=hint)
-
-
-def _is_mean(statistic: Summary) -> bool:
-    return isinstance(statistic, str) and statistic == "mean"
-
-
-def _statistic(statistic: Summary, stairs: Stairs) -> float:
-    if not isinstance(statistic, str):
-        return float(stairs.quantile(_levels(statistic)))
-    if statistic == "median":
-        return float(stairs.quantile(np.asarray(0.5)))
-    return stairs.mean if statistic == "mean" else stairs.variance
-
-
-def _levels(q: Any) -> Floats:
-    level = _check.public_values(q=q)
-    if not ((level >= 0) & (level <= 1)).all():
-        raise ArgumentError.must_be("q", "between 0 and 1")
-    return level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from inbounds._table import Table
 
@@ -14,7 +14,10 @@ _SHOWN = 0.005  # the smallest weight that is shown
 
 
 def deconvolution_table(result: Deconvolution, *, proper: bool) -> Table:
-    """Return a table of what was recovered; `proper`: intervals are known.
+    """Return a table of what was recovered; `proper`: the interval of the mean is known.
+
+    Other intervals take a second each to compute, which printing must not; the table says how to
+    ask for them.
 
     Examples
     --------
@@ -25,20 +28,20 @@ def deconvolution_table(result: Deconvolution, *, proper: bool) -> Table:
     ('outputs', '100')
     """
     facts = [("mechanism", repr(result.mechanism)), ("outputs", f"{result.count:,}")]
-    names: tuple[Literal["mean", "median", "variance"], ...] = ("mean", "median", "variance")
-    numbers = result.mean, float(result.quantile(0.5)), result.variance
-    for name, number in zip(names, numbers, strict=True):
-        text = f"{number:.6g}"
-        if proper:
-            low, high = result.interval(name, 0.95)
-            text += f" (95 % interval {low:.6g} to {high:.6g})"
-        facts.append((name, text))
+    mean = f"{result.mean:.6g}"
+    if proper:
+        low, high = result.interval("mean", 0.95)
+        mean += f" (95 % interval {low:.6g} to {high:.6g})"
+    facts += [("mean", mean), ("median", f"{float(result.quantile(0.5)):.6g}")]
+    facts += [("variance", f"{result.variance:.6g}")]
     facts += [
         ("standard deviation", f"{result.variance**0.5:.6g}"),
         ("cells", f"{len(result.weights)}, from {result.edges[0]:g} to {result.edges[-1]:g}"),
         ("smoothing", _smoothing(result.smoothing)),
         ("bootstrap", f"{len(result.replicates)} resamples"),
     ]
+    if proper:
+        facts.append(("other intervals", 'interval("median", 0.95), and so on'))
     if result.kinds is not None:
         text = f"told apart by the outputs: {result.kinds}. The shape is mostly a guess."
         facts.append(("kinds of values", text))

@@ -792,3 +792,28 @@ def test_a_dry_run_takes_the_same_arguments_as_the_charge(path: Path) -> None:
         with pytest.raises((ArgumentError, ArgumentTypeError)):
             ledger.would_fit(dataset="rows", **arguments)
     assert ledger.records("rows") == []
+
+
+def test_levels_are_charged_like_numbers(tmp_path: Path) -> None:
+    ledger = ib.Ledger(tmp_path / "budget.db", user="A")
+    ledger.open("survey", epsilon=3.0)
+    smoker = ib.RandomizedResponse(["no", "yes"], epsilon=0.5)
+    assert ledger.would_fit(smoker, dataset="survey", releases=6)
+    assert not ledger.would_fit(smoker, dataset="survey", releases=7)
+    assert ledger.release(smoker, "no", dataset="survey") in ("no", "yes")
+    assert ledger.remaining("survey") == Amount(epsilon=2.5)
+    assert ledger.release(smoker, ["no", "yes"], dataset="survey").shape == (2,)
+    outputs = ledger.release(smoker, ["no"] * 900, dataset="survey", parallel=True)
+    assert set(outputs.tolist()) == {"no", "yes"}  # false alarm below 1e-180
+    assert ledger.remaining("survey") == Amount(epsilon=1.0)
+    with pytest.raises(ib.BudgetExceededError, match=r"3 releases at epsilon=0\.5"):
+        ledger.release(smoker, ["no"] * 3, dataset="survey")
+    with pytest.raises(ib.ArgumentError, match=r"^value must hold levels") as caught:
+        ledger.release(smoker, "secret", dataset="survey")
+    assert "secret" not in str(caught.value)
+    assert ledger.remaining("survey") == Amount(epsilon=1.0)
+    first = ledger.records("survey")[0]
+    assert first["mechanism"] == "RandomizedResponse(['no', 'yes'], epsilon=0.5)"
+    assert (first["asked"], first["charged"]) == ("epsilon=0.5", 0.5)
+    assert 2.0 <= ib.compose([(smoker, 4)]).pure < 2.0 + 1e-9
+    ledger.close()

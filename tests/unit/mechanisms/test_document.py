@@ -178,3 +178,64 @@ def test_a_class_reads_its_own_kind_and_names_who_reads_others() -> None:
         ib.TableCertificate.from_json(MECHANISMS[-1].to_json())
     with pytest.raises(ArgumentError, match=r"TableCertificate\.from_json reads it"):
         ib.Mechanism.from_json(ib.Optimal(BOX, 0.2, epsilon=1.0).certificate().to_json())
+
+
+RESPONSES = [
+    ib.RandomizedResponse(["no", "yes", "d'oh", "ä"], epsilon=0.1),
+    ib.RandomizedResponse([-3, 0, 2**53], epsilon=2.0),
+    ib.RandomizedResponse([True, False], epsilon=1 / 3),
+]
+
+
+@pytest.mark.parametrize("response", RESPONSES, ids=repr)
+def test_randomised_response_is_read_as_it_was_written(response: ib.RandomizedResponse) -> None:
+    again = ib.RandomizedResponse.from_json(response.to_json())
+    assert again == response
+    assert [type(level) for level in again.levels] == [type(level) for level in response.levels]
+    assert again.loss() == response.loss()
+    assert read_mechanism(response.to_json()) == response
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("levels", "no"),
+        ("levels", {"no": 1, "yes": 2}),
+        ("levels", ["no"]),
+        ("levels", ["no", "no"]),
+        ("levels", ["no", 1]),
+        ("levels", ["no", None]),
+        ("levels", ["no", ["yes"]]),
+        ("levels", [0.0, 1.0]),
+        ("levels", [0, 9007199254740993]),
+        ("levels", ["no", "\ud800"]),
+        ("levels", ["no", "\0"]),
+        ("levels", [str(i) for i in range(65_537)]),
+        ("parameters", {}),
+        ("parameters", {"epsilon": 0}),
+        ("parameters", {"epsilon": -1.0}),
+        ("parameters", {"epsilon": float("inf")}),
+        ("parameters", {"epsilon": "1"}),
+        ("parameters", {"epsilon": True}),
+        ("parameters", {"epsilon": 1.0, "delta": 0.1}),
+        ("version", 2),
+        ("domain", {"lower": 0, "upper": 1, "step": None}),
+    ],
+)
+def test_a_wrong_randomised_response_is_refused(name: str, wrong: Any) -> None:
+    text = json.dumps(json.loads(RESPONSES[0].to_json()) | {name: wrong})
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+        ib.RandomizedResponse.from_json(text)
+    assert caught.value.__cause__ is None
+
+
+def test_integers_that_others_would_round_are_not_written() -> None:
+    with pytest.raises(ArgumentError, match=r"from -2\*\*53 to 2\*\*53"):
+        ib.RandomizedResponse([0, 2**53 + 1], epsilon=1.0).to_json()
+
+
+def test_boxes_and_levels_are_not_taken_for_each_other() -> None:
+    with pytest.raises(ArgumentError, match=r"RandomizedResponse\.from_json reads it"):
+        ib.Mechanism.from_json(RESPONSES[0].to_json())
+    with pytest.raises(ArgumentError, match=r"Window\.from_json reads it"):
+        ib.RandomizedResponse.from_json(MECHANISMS[6].to_json())

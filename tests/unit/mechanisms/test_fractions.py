@@ -44,6 +44,29 @@ def test_intervals_cover_for_every_true_count(epsilon: float, n: int) -> None:
         assert chances[covered].sum() >= 1 - 2 * 0.025 / 0.975 - 1e-9
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("k", range(2, 9))
+def test_intervals_of_small_groups_cover_on_any_data(k: int, epsilon: float) -> None:
+    """Exactly, for 10 and 50 people of whom any number has the level; all-equal data included.
+
+    People themselves: item 5 (b). A population of which they are drawn: item 5 (a).
+    """
+    m = ib.RandomizedResponse(range(k), epsilon=epsilon)
+    p, q = (part / 2**128 for part in (m.sampler.own, m.sampler.other))
+    for n in (10, 50):
+        found = [m.estimate_counts([c, n - c, *[0] * (k - 2)]).interval(0.95) for c in range(n + 1)]
+        low, high = (np.array([ends[i][0] for ends in found]) for i in (0, 1))
+        for true in range(n + 1):
+            covered = (low - 1e-12 <= true / n) & (true / n <= high + 1e-12)
+            kept, turned = np.arange(true + 1), np.arange(n - true + 1)
+            chances: NDArray[np.float64] = np.convolve(
+                binom.pmf(kept, true, p), binom.pmf(turned, n - true, q)
+            )
+            assert chances[covered].sum() >= 1 - 2 * 0.025 / 0.975 - 1e-9
+            drawn = binom.pmf(np.arange(n + 1), n, q + (p - q) * true / n)
+            assert drawn[covered].sum() >= 0.95 - 1e-9
+
+
 def test_a_narrower_interval_would_not_cover() -> None:
     """The same enumeration rejects intervals that are narrower by a third."""
     m = ib.RandomizedResponse([0, 1], epsilon=0.5)
@@ -68,6 +91,16 @@ def test_standard_errors_are_those_of_many_runs() -> None:
     stated = m.estimate_counts(np.round(runs.mean(axis=0)).astype(int)).standard_errors
     assert estimates.std(axis=0) == pytest.approx(stated, rel=0.07)
     assert estimates.std(axis=0) != pytest.approx(stated * 1.2, rel=0.07)
+
+
+def test_a_level_without_outputs_has_an_error_too() -> None:
+    """It is that of the nearest fraction of outputs that people could have."""
+    m = ib.RandomizedResponse(["a", "b", "c"], epsilon=1.0)
+    p, q = (part / 2**128 for part in (m.sampler.own, m.sampler.other))
+    none, some, all_ = estimate(m, [0, 3, 9]).standard_errors
+    assert none == pytest.approx((q * (1 - q) / 12) ** 0.5 / (p - q))
+    assert some == pytest.approx((0.25 * 0.75 / 12) ** 0.5 / (p - q))
+    assert all_ == pytest.approx((p * (1 - p) / 12) ** 0.5 / (p - q))
 
 
 @pytest.mark.parametrize("seed", range(20))

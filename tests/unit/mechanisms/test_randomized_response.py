@@ -9,7 +9,8 @@ import pytest
 
 import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError, CertificateError
-from inbounds.mechanisms.randomized_response import RandomizedResponse, check_response
+from inbounds.mechanisms.randomized_response import RandomizedResponse
+from inbounds.mechanisms.response_integer import check_response
 from inbounds.sampling.response import TOTAL, ResponseSampler
 
 EPSILONS = [1e-19, 1e-6, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0, 87.0, 89.0, 300.0]

@@ -1,9 +1,10 @@
 """Reading private columns: the maximum is the maximum, every input says the same, errors are ours.
 
-`inbounds.recovery.cells`, `inbounds.recovery.deconvolution`, `inbounds.recovery.response` and
-`inbounds.data` are tested here too.
+`inbounds.recovery.cells`, `inbounds.recovery.deconvolution`, `inbounds.recovery.statistic`,
+`inbounds.recovery.response` and `inbounds.data` are tested here too.
 """
 
+import dataclasses
 import io
 import warnings
 from contextlib import redirect_stderr
@@ -369,14 +370,33 @@ def test_the_table_is_whole() -> None:
     assert len(pd.DataFrame(table)) == 944
 
 
+def test_printing_does_not_look_for_compatible_distributions() -> None:
+    """That takes a second; only intervals of other statistics than the mean need it."""
+    m = ib.Window(ib.Box(0, 1), 1, epsilon=2.0)
+    result = deconvolve(m.release([0.1, 0.7] * 100), m, bootstrap=0)
+    asked = []
+
+    def compatible() -> Any:
+        asked.append(1)
+        raise AssertionError
+
+    watched = dataclasses.replace(result, _compatible=compatible)
+    assert "95 % interval" in str(watched)
+    assert "95 % interval" in watched._repr_html_()
+    with pytest.raises(AssertionError):
+        watched.interval("median", 0.95)
+    assert asked == [1]
+
+
 @pytest.mark.parametrize("bootstrap", [0, 20])
-def test_the_table_shows_intervals_with_or_without_a_bootstrap(bootstrap: int) -> None:
+def test_the_table_shows_the_interval_of_the_mean_and_how_to_get_others(bootstrap: int) -> None:
     m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
     result = deconvolve(m.release([0.1, 0.7] * 100), m, bootstrap=bootstrap)
     rows = dict(result._table().rows)
     assert rows["mean"].startswith(f"{result.mean:.6g} (95 % interval ")
-    for name in ("median", "variance"):
-        assert " (95 % interval " in rows[name]
+    assert rows["median"] == f"{result.quantile(0.5):.6g}"
+    assert rows["variance"] == f"{result.variance:.6g}"
+    assert rows["other intervals"].startswith('interval("median", 0.95)')
     assert rows["outputs"] == "200"
     assert "<caption" in result._repr_html_()
     assert "median" in str(result)

@@ -17,7 +17,7 @@ from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import MECHANISM, NAMES, Request
-from inbounds.frames.native import NUMBERS, native_frame
+from inbounds.frames.native import NUMBERS, native_frame, of_one_type
 from inbounds.frames.silence import in_our_words
 
 
@@ -58,7 +58,9 @@ class Summary:
         ]
         added = (*request.by, *NAMES, *NUMBERS, MECHANISM)
         names = [name for name in added if any(name in row for row in rows)]
-        columns = {name: _of_one_type([row.get(name) for row in rows], name) for name in names}
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        if "level" in columns:
+            columns["level"] = of_one_type(columns["level"])
         return in_our_words(
             lambda: native_frame(self.table, columns),
             lambda _: ArgumentError.must("groups", "hold integers that fit in 64 bits"),
@@ -85,10 +87,3 @@ class Summary:
             about = {"statistic": statistic.kind, "column": statistic.column or None}
             for label, estimate in zip(statistic.labels, estimates, strict=True):
                 yield {**about, **label, MECHANISM: name}, estimate
-
-
-def _of_one_type(values: list[Any], name: str) -> list[Any]:
-    """Return levels as text if they are of several types; other columns have one type."""
-    if name != "level" or len({type(value) for value in values if value is not None}) <= 1:
-        return values
-    return [None if value is None else str(value) for value in values]

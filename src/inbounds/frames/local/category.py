@@ -59,7 +59,7 @@ class CategoryColumn:
             Where the nulls are; the codes there are never read.
         """
         if (~missing & (codes < 0)).any():
-            raise self._foreign()
+            raise self.foreign()
         known = np.where(missing, 0, codes)
         if missing.any():
             if self.nulls == "error":
@@ -72,14 +72,15 @@ class CategoryColumn:
 
     def refusals(self) -> tuple[ArgumentError, ...]:
         """Return every error that `draw` raises because of the values."""
-        return self._null(), self._foreign()
+        return self._null(), self.foreign()
 
     def _null(self) -> ArgumentError:
         words = "{} treats them as random levels, {} publishes where they are."
         hint = Hint(words, 'nulls="uniform"', 'nulls="keep"')
         return ArgumentError.must(f"column {self.name!r}", "have no nulls", hint=hint)
 
-    def _foreign(self) -> ArgumentError:
+    def foreign(self) -> ArgumentError:
+        """Return the error that a value is none of the levels."""
         return foreign_value(f"column {self.name!r}")
 
     def fits(self, dtype: np.dtype[Any]) -> bool:

@@ -32,6 +32,7 @@ _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error t
 def read(
     stream: IO[bytes],
     numbers: Collection[str],
+    texts: Collection[str] = (),
     *,
     typed: bool = False,
     delimiter: str = ",",
@@ -50,6 +51,8 @@ def read(
     numbers
         Columns to read as doubles, because a type inferred from the first rows may not fit the
         last ones.
+    texts
+        Columns to read as text, whatever they look like.
     typed
         Whether to infer the types of other columns from the first `INFERRED` rows. Otherwise their
         text is passed on unchanged.
@@ -71,7 +74,7 @@ def read(
     names = _header(stream, delimiter)
     check(names)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
-    kinds |= dict.fromkeys(numbers, pa.float64())
+    kinds |= dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(texts, pa.string())
     blocks = _blocks(stream, delimiter)
     if len(names) > 1:
         blocks = _without_blank_lines(blocks)

@@ -76,11 +76,12 @@ def opened(
     path: Path,
     form: Format,
     numbers: Collection[str] = (),
+    texts: Collection[str] = (),
     *,
     typed: bool = True,
     **options: Any,
 ) -> Iterator[Source]:
-    r"""Open a file; `numbers`, `typed` and `options` are for CSV, as in `csv_reader.read`.
+    r"""Open a file; all other arguments are for CSV, as in `csv_reader.read`.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def opened(
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))  # its errors state the file and the reason
         if form == "csv":
-            yield Source(*csv_reader.read(file, numbers, typed=typed, **options))
+            yield Source(*csv_reader.read(file, numbers, texts, typed=typed, **options))
             return
         read, explain = _parquet if form == "parquet" else _arrow, partial(_unreadable, form)
         source = in_our_words(lambda: read(path, file, stack), explain, *_FAILURES)

@@ -6,6 +6,7 @@ A lazy frame is evaluated once, and only a block of it is in memory where its en
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import NoneType
 from typing import Any, cast
 
 import numpy as np
@@ -15,8 +16,10 @@ from inbounds._kind import type_name
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable, bind_columns
-from inbounds.frames.central.value_type import check_keys, plain_value
+from inbounds.frames.central.value_type import check_keys, plain_value, value_type
+from inbounds.frames.reading.level import FOREIGN, Codes, level_codes
 from inbounds.frames.silence import quietly
+from inbounds.mechanisms.level import Level
 
 with optional():
     import narwhals as nw
@@ -55,11 +58,22 @@ class Block:
         numbers = series.cast(nw.Float64()).fill_null(0.0).to_numpy()
         return np.asarray(numbers, np.float64), missing
 
+    def levels(self, name: str, levels: Sequence[Level]) -> Codes:
+        """Return for each row the place of its level; below zero, it is missing or no level."""
+        codes, values = _coded(self._table[self._names[name]])
+        return np.asarray(np.append(level_codes(values, levels), 0)[codes], np.int64)
+
 
 def blocks(
-    frame: Any, columns: Iterable[str], by: Sequence[str], groups: Sequence[tuple[Any, ...]]
+    frame: Any,
+    columns: Iterable[str],
+    by: Sequence[str],
+    groups: Sequence[tuple[Any, ...]],
+    categories: Sequence[str] = (),
 ) -> tuple[Any, Iterator[Block]]:
     """Return what kind of frame it is, and its rows in blocks.
+
+    `columns` hold numbers, and `categories` levels.
 
     Examples
     --------
@@ -69,11 +83,13 @@ def blocks(
     >>> block.keys(["town"])[1], block.outputs("age")[0].tolist()
     ([('Ulm',), ('Rom',)], [17.5, 41.0])
     """
-    used = [*(("columns", name) for name in columns), *(("by", name) for name in by)]
+    columns = list(columns)
+    used = [*(("columns", name) for name in (*columns, *categories)), *(("by", n) for n in by)]
 
     def opened(table: Any) -> tuple[BoundTable, dict[str, str]]:
         bound, names = bind_columns(table, used)
-        _check_types(bound, names, [name for kind, name in used if kind == "columns"])
+        _check_types(bound, names, columns)
+        _check_categories(bound, names, categories)
         for i, name in enumerate(by):
             check_keys(bound, names[name], name, [key[i] for key in groups])
         return bound, names
@@ -134,6 +150,14 @@ def _check_types(table: BoundTable, names: dict[str, str], columns: Iterable[str
             )
 
 
+def _check_categories(table: BoundTable, names: dict[str, str], columns: Iterable[str]) -> None:
+    for name in columns:
+        fitting, got = value_type(table, names[name])
+        if fitting not in (str, int, bool, float, NoneType) or got == "UUID":
+            requirement = "hold levels, which are texts, integers or booleans"
+            raise ArgumentTypeError.must(f"column {name!r}", requirement, got=got)
+
+
 def _coded(series: Any) -> tuple[Any, list[Any]]:
     """Return for each row the place of its value among the distinct ones; null is one of them."""
     arrow = series.to_arrow()
@@ -149,6 +173,22 @@ def _coded(series: Any) -> tuple[Any, list[Any]]:
 def _renumbered(place: Any) -> tuple[Any, Any]:
     distinct, again = np.unique(place, return_inverse=True)
     return again.astype(np.int64), distinct
+
+
+def check_codes(name: str, codes: Codes) -> None:
+    """Refuse values that are none of the levels of a column's mechanism; none of them is shown.
+
+    Examples
+    --------
+    >>> check_codes("smoker", np.array([0, 1, -2]))
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: column 'smoker' must hold levels of its mechanism only.
+    Hint: give the mechanism that the column was made with.
+    """
+    if (codes == FOREIGN).any():
+        hint = "give the mechanism that the column was made with."
+        requirement = "hold levels of its mechanism only"
+        raise ArgumentError.must(f"column {name!r}", requirement, hint=hint)
 
 
 def check_outputs(name: str, outputs: Floats, bounds: tuple[float, float]) -> None:

@@ -13,12 +13,13 @@ from inbounds._types import Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.central.value_type import plain_value
 from inbounds.frames.local.column import Nulls
-from inbounds.frames.native import NUMBERS, native_frame
+from inbounds.frames.native import NUMBERS, native_frame, of_one_type
 from inbounds.frames.reading.block import blocks
 from inbounds.frames.reading.group import Groups, Key
 from inbounds.frames.reading.row import LABELS, Asked, Row, columns_of
 from inbounds.frames.reading.sidecar import PrivateColumns, private_columns
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.randomized_response import RandomizedResponse
 
 Bins = int | Vector
 
@@ -26,7 +27,7 @@ Bins = int | Vector
 @called()
 def estimate(
     frame: Any,
-    columns: Mapping[str, Mechanism] | str | os.PathLike[str],
+    columns: Mapping[str, Mechanism | RandomizedResponse] | str | os.PathLike[str],
     by: str | Sequence[str] | None = None,
     groups: Iterable[Any] | None = None,
     *,
@@ -36,10 +37,12 @@ def estimate(
     nulls: Nulls | None = None,
     progress: bool = False,
 ) -> Any:
-    """Estimate means, quantiles and histograms of the true values behind private columns.
+    """Estimate means, quantiles, histograms and fractions of the values behind private columns.
 
     The plain average of a private column is biased: noise in a box pulls outputs towards the
-    middle. This function knows the mechanism and undoes that.
+    middle, and randomised response makes levels look equally frequent. This function knows the
+    mechanism and undoes that. Columns of numbers get means, and those of categories the fraction of
+    people at each level; quantiles and histograms of numbers are given if asked for.
 
     Parameters
     ----------
@@ -48,43 +51,45 @@ def estimate(
         frame (even a lazy one), a PyArrow table, batch or reader, a DuckDB relation or a PySpark
         data frame. A lazy frame is evaluated once.
     columns
-        The mechanism of each private column, as for `privatize`; or the name of the
+        The mechanism of each private column, as for `privatize`, which for categories is a
+        `RandomizedResponse`; or the name of the
         ``.privacy.json`` file that `inbounds privatize` wrote.
     by, groups
         One or more columns that split the rows, which must not be private columns; and the values
         (or tuples of values) of the groups to report. Without `groups`, those in the frame are
         reported, 10,000 at most, in order.
     quantiles
-        Numbers between 0 and 1; 0.5 is the median.
+        Numbers between 0 and 1, for every private column of numbers; 0.5 is the median.
     histogram
-        A number of bins, or their edges, for every private column or for each by its name. The
-        result has fractions of the values. As in NumPy, a value on an edge belongs to the bin above
-        it, and a value on the last edge to the last bin.
+        A number of bins, or their edges, for every private column of numbers or for each by its
+        name. The result has fractions of the values. As in NumPy, a value on an edge belongs to the
+        bin above it, and a value on the last edge to the last bin.
     level
         The confidence of each interval, for each number by itself.
     nulls
         What `privatize` did about missing values, unless a file says it. ``"keep"``: rows with a
         missing output are left out, so that the estimates are about those who gave a value.
         ``"uniform"``: nobody can tell who gave none, so the estimates count each missing value as
-        one that is uniform in the box. ``"error"``: there were none.
+        one that is uniform in the box, or among the levels. ``"error"``: there were none.
     progress
         Whether to show a progress bar over groups on standard error; needs rich.
 
     Returns
     -------
     A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB
-    and readers. It has one row for each group, column, statistic and bin, with the columns of `by`,
-    ``statistic`` (count, mean, quantile or histogram), ``column``, ``q``, ``bin_lower``,
-    ``bin_upper``, ``value``, ``standard_error`` (of means; it is missing for others), and ``lower``
-    and ``upper``, the ends of the interval. A listed group without rows has no values, and
-    intervals that say nothing.
+    and readers. It has one row for each group, column, statistic and bin or level, with the columns
+    of `by`, ``statistic`` (count, mean, quantile, histogram or fraction), ``column``, ``q``,
+    ``bin_lower``, ``bin_upper``, ``level``, ``value``, ``standard_error`` (of means and of
+    fractions; it is missing for others), and ``lower`` and ``upper``, the ends of the interval.
+    Labels that no row needs are left out. A listed group without rows has no values, and intervals
+    that say nothing.
 
     Raises
     ------
     ArgumentError
         If an argument is not valid, the frame lacks a column, a column has nulls that `nulls` does
-        not explain or numbers outside its mechanism's box, or there are too many groups. The
-        message shows no values.
+        not explain or values that are no outputs of its mechanism, quantiles or a histogram of
+        categories are asked for, or there are too many groups. The message shows no values.
     ArgumentTypeError
         If an argument or a column has a type that cannot be used.
 
@@ -98,7 +103,11 @@ def estimate(
     ----------
     This reads private outputs and public parameters alone, so it costs no privacy. Intervals are
     those of `Deconvolution.interval`, for the people that the rows were drawn from; their coverage
-    is measured, not proved.
+    is measured, not proved. The coverage of intervals of fractions is proved, for each level by
+    itself (docs/proofs/response.md, item 5).
+
+    Published levels that a file or an engine has turned into another type, such as 1 into "1", are
+    recognised by how they are written.
 
     Examples
     --------
@@ -114,15 +123,17 @@ def estimate(
     """
     known = private_columns(columns, nulls)
     names, listed = _check_groups(by, groups, known)
-    asked = Asked.checked(quantiles, histogram, level, list(known.mechanisms))
+    asked = Asked.checked(quantiles, histogram, level, known.numbers, known.categories)
     _check.yes_or_no(progress=progress)
-    table, rows = blocks(frame, known.mechanisms, names, listed or [])
+    table, rows = blocks(frame, known.numbers, names, listed or [], known.categories)
     found = Groups(known.mechanisms, known.nulls, names, listed)
     for block in rows:
         found.add(block)
     result = list(estimated(found, asked, known, names, progress=progress))
     written = {name: [row.get(name) for row in result] for name in columns_of(result, names)}
-    return native_frame(table, written, {*written} - {*names, "statistic", "column"})
+    if "level" in written:
+        written["level"] = of_one_type(written["level"])
+    return native_frame(table, written, {*written} - {*names, "statistic", "column", "level"})
 
 
 def estimated(
@@ -160,6 +171,8 @@ def _check_groups(
         raise ArgumentError.must("by", "name no column twice")
     if private := [name for name in names if name in known.mechanisms]:
         hint = "a private value does not say to which group a row belongs; ask for a histogram."
+        if private[0] in known.categories:
+            hint = "a private level does not say to which group a row belongs."
         requirement = "name columns that are not private"
         raise ArgumentError.must("by", requirement, got=repr(private[0]), hint=hint)
     if taken := sorted({*names} & {*LABELS, *NUMBERS}):

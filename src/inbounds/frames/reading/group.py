@@ -9,8 +9,10 @@ import numpy as np
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.local.column import Nulls
-from inbounds.frames.reading.block import Block, check_outputs
+from inbounds.frames.reading.block import Block, check_codes, check_outputs
+from inbounds.frames.reading.level import MISSING, LevelTally
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.randomized_response import RandomizedResponse
 from inbounds.recovery.tally import Decoder, Tally
 
 Key = tuple[Any, ...]
@@ -43,14 +45,17 @@ class Groups:
 
     def __init__(
         self,
-        mechanisms: Mapping[str, Mechanism],
+        mechanisms: Mapping[str, Mechanism | RandomizedResponse],
         nulls: Nulls,
         by: Sequence[str],
         listed: Sequence[Key] | None,
     ) -> None:
-        self._decoders = {name: Decoder(m, _BINS) for name, m in mechanisms.items()}
+        self._readers = {
+            name: Decoder(m, _BINS) if isinstance(m, Mechanism) else m
+            for name, m in mechanisms.items()
+        }
         self._nulls, self._by, self._listed = nulls, by, listed
-        self._tallies: dict[Key, dict[str, Tally]] = {}
+        self._tallies: dict[Key, dict[str, Tally | LevelTally]] = {}
         for key in listed or ([] if by else [()]):
             self._open(key)
 
@@ -61,7 +66,7 @@ class Groups:
             return list(self._listed)
         return sorted(self._tallies, key=lambda key: [(value is None, value) for value in key])
 
-    def tally(self, key: Key, column: str) -> Tally:
+    def tally(self, key: Key, column: str) -> Tally | LevelTally:
         """Return the tally of a column in a group."""
         return self._tallies[key][column]
 
@@ -78,20 +83,30 @@ class Groups:
             for i, key in enumerate(keys)
             if key in self._tallies
         }
-        for name in self._decoders:
+        for name in self._readers:
             self._add_column(name, block, rows_of)
 
     def _add_column(self, name: str, block: Block, rows_of: Mapping[Key, Any]) -> None:
-        outputs, missing = block.outputs(name)
+        outputs, missing = self._outputs(name, block)
         if missing.any() and self._nulls != "keep":
             hint = 'if privatize left them missing, say nulls="keep".'
             raise ArgumentError.must(f"column {name!r}", "have no nulls", hint=hint)
-        box = self._decoders[name].mechanism.domain
-        check_outputs(name, outputs[~missing], (float(box.lower), float(box.upper)))
         for key, rows in rows_of.items():
             present = rows[~missing[rows]]
             if present.size:
                 self._tallies[key][name].add(outputs[present])
+
+    def _outputs(self, name: str, block: Block) -> tuple[Any, Any]:
+        """Return checked outputs of a column, or codes of levels, and where they are missing."""
+        reader = self._readers[name]
+        if isinstance(reader, RandomizedResponse):
+            codes = block.levels(name, reader.levels)
+            check_codes(name, codes)
+            return codes, codes == MISSING
+        outputs, missing = block.outputs(name)
+        box = reader.mechanism.domain
+        check_outputs(name, outputs[~missing], (float(box.lower), float(box.upper)))
+        return outputs, missing
 
     def _open(self, key: Key) -> None:
         if key in self._tallies:
@@ -101,4 +116,7 @@ class Groups:
             raise ArgumentError.must(
                 "by", f"split the rows into at most {MOST_GROUPS:,} groups", hint=hint
             )
-        self._tallies[key] = {name: Tally(decoder) for name, decoder in self._decoders.items()}
+        self._tallies[key] = {
+            name: LevelTally(reader) if isinstance(reader, RandomizedResponse) else Tally(reader)
+            for name, reader in self._readers.items()
+        }

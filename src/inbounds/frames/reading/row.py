@@ -1,8 +1,8 @@
-"""Estimates of one group as rows of a table: counts, means, quantiles and histograms."""
+"""Estimates of one group as rows of a table: counts, means, quantiles, histograms, fractions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from inbounds import _check
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.frames.native import NUMBERS
+from inbounds.frames.reading.level import LevelTally
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.deconvolution import Deconvolution
 from inbounds.recovery.tally import Tally
 
-LABELS = ("statistic", "column", "q", "bin_lower", "bin_upper")
+LABELS = ("statistic", "column", "q", "bin_lower", "bin_upper", "level")
 _MOST_BINS = 1000
 
 Row = dict[str, Any]
@@ -49,26 +50,40 @@ class Asked:
 
     @classmethod
     def checked(
-        cls, quantiles: object, histogram: object, level: object, columns: Sequence[str]
+        cls,
+        quantiles: object,
+        histogram: object,
+        level: object,
+        columns: Sequence[str],
+        categories: Collection[str] = (),
     ) -> Asked:
-        """Check the arguments of `estimate`."""
+        """Check the arguments of `estimate`; `columns` hold numbers, and `categories` levels."""
         levels = _check.public_values(quantiles=quantiles).ravel()
         if not ((levels >= 0) & (levels <= 1)).all():
             raise ArgumentError.must_be("quantiles", "between 0 and 1")
+        if levels.size and not columns:
+            raise _not_of_categories("quantiles")
+        if not (columns or histogram is None or isinstance(histogram, Mapping)):
+            raise _not_of_categories("histogram")
         bins = histogram
         if not isinstance(histogram, Mapping):
             bins = {} if histogram is None else dict.fromkeys(columns, histogram)
         assert isinstance(bins, Mapping)
+        if any(name in categories for name in bins):
+            raise _not_of_categories("histogram")
         if unknown := [name for name in bins if name not in columns]:
             got = _check.quoted(unknown[0])
             raise ArgumentError.must("histogram", "name private columns", got=got)
         edges = {name: _edges(given) for name, given in bins.items()}
         return cls(tuple(levels.tolist()), edges, _check.within(0, 1, level=level))
 
-    def rows(self, column: str, tally: Tally) -> Iterator[Row]:
+    def rows(self, column: str, tally: Tally | LevelTally) -> Iterator[Row]:
         """Yield the rows of a column in a group."""
         label: Row = {"column": column}
         yield label | {"statistic": "count"} | _numbers(tally.count, 0.0, tally.count, tally.count)
+        if isinstance(tally, LevelTally):
+            yield from (label | row for row in level_rows(tally, self.level))
+            return
         if not tally.count:
             yield from (label | row for row in self._unknown(column, tally.decoder.mechanism))
             return
@@ -104,6 +119,34 @@ class Asked:
             edges = bin_edges(self.bins[column], mechanism)
             for i in range(len(edges) - 1):
                 yield _bin(edges, i) | _numbers(None, None, 0.0, 1.0)
+
+
+def level_rows(tally: LevelTally, level: float) -> Iterator[Row]:
+    """Yield the estimated fraction of people at each level, in an interval that holds it.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> tally = LevelTally(ib.RandomizedResponse(["no", "yes"], epsilon=2.0))
+    >>> [(row["level"], row["value"], row["upper"]) for row in level_rows(tally, 0.95)]
+    [('no', None, 1.0), ('yes', None, 1.0)]
+    """
+    levels = tally.mechanism.levels
+    numbers = [_numbers(None, None, 0.0, 1.0)] * len(levels)
+    if tally.count:
+        found = tally.fractions
+        lower, upper = found.interval(level)
+        ends = np.minimum(lower, found.fractions), np.maximum(upper, found.fractions)
+        columns = zip(found.fractions, found.standard_errors, *ends, strict=True)
+        numbers = [_numbers(*row) for row in columns]
+    for name, row in zip(levels, numbers, strict=True):
+        yield {"statistic": "fraction", "level": name} | row
+
+
+def _not_of_categories(argument: str) -> ArgumentError:
+    hint = "fractions of the levels of categories are estimated without asking."
+    requirement = "not be asked of columns that hold categories"
+    return ArgumentError.must(argument, requirement, hint=hint)
 
 
 def bin_edges(bins: Any, mechanism: Mechanism) -> Floats:

@@ -1,7 +1,7 @@
 """The file that `inbounds privatize` writes beside a table: which columns are private, and how.
 
-It may come from anybody, so nothing in it is trusted: mechanisms are read as
-`inbounds.Mechanism.from_json` reads them.
+It may come from anybody, so nothing in it is trusted: mechanisms are read as `from_json` reads
+them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames.local.column import Nulls
 from inbounds.mechanisms.document import read_mechanism
 from inbounds.mechanisms.mechanism import Mechanism
+from inbounds.mechanisms.randomized_response import RandomizedResponse
 
 FORMAT, VERSION = "inbounds private columns", 1
 _NULLS = ("error", "keep", "uniform")
@@ -27,8 +28,18 @@ _NULLS = ("error", "keep", "uniform")
 class PrivateColumns:
     """The mechanism of each private column, and what was done about missing values."""
 
-    mechanisms: Mapping[str, Mechanism]
+    mechanisms: Mapping[str, Mechanism | RandomizedResponse]
     nulls: Nulls
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns of numbers, in order."""
+        return [name for name, m in self.mechanisms.items() if isinstance(m, Mechanism)]
+
+    @property
+    def categories(self) -> list[str]:
+        """The columns of categories, in order."""
+        return [name for name, m in self.mechanisms.items() if not isinstance(m, Mechanism)]
 
 
 def private_columns(columns: object, nulls: object = None) -> PrivateColumns:
@@ -96,6 +107,8 @@ def _check_mechanisms(mechanisms: Mapping[Any, Any]) -> None:
     for name, mechanism in mechanisms.items():
         if not isinstance(name, str):
             raise ArgumentTypeError.must("columns", "have names that are text")
+        if isinstance(mechanism, RandomizedResponse):
+            continue
         if not isinstance(mechanism, Mechanism):
             requirement = f"give column {name!r} an inbounds mechanism"
             raise ArgumentTypeError.must("columns", requirement, got=type(mechanism).__name__)
