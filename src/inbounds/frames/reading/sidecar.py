@@ -85,7 +85,7 @@ def read_sidecar(text: str) -> PrivateColumns:
     """
     try:
         facts = _json.read(text)
-        if facts["format"] != FORMAT or facts["version"] != VERSION:
+        if facts["format"] != FORMAT or repr(facts["version"]) != repr(VERSION):
             raise _refused(f"another version than {VERSION}")
         if facts["nulls"] not in _NULLS:
             raise _refused("an unknown policy for nulls")
@@ -93,6 +93,9 @@ def read_sidecar(text: str) -> PrivateColumns:
         mechanisms = {name: read_mechanism(json.dumps(document)) for name, document in listed}
         if len(mechanisms) != len(listed):
             raise _refused("a column that occurs twice")
+        for one in facts["columns"]:  # people read the epsilon, estimates read the document
+            if one["pure_epsilon"] not in (None, mechanisms[one["name"]].epsilon):
+                raise _refused("two different epsilons for one column")
     except InBoundsError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -32,6 +32,8 @@ def test_what_privatize_writes_is_read() -> None:
     [
         (("format",), "x"),
         (("version",), 2),
+        (("version",), True),
+        (("version",), 1.0),
         (("nulls",), "drop"),
         (("nulls",), ["keep"]),
         (("columns",), []),
@@ -39,7 +41,9 @@ def test_what_privatize_writes_is_read() -> None:
         (("columns", 0), "age"),
         (("columns", 0, "name"), 3),
         (("columns", 0, "document"), {}),
+        (("columns", 0, "pure_epsilon"), 0.1),
         (("columns", 0, "document", "version"), 2),
+        (("columns", 0, "document", "parameters", "epsilon"), 100.0),
         (("columns", 0, "document", "parameters", "epsilon"), -1),
         (("columns", 0, "document", "domain"), {"lower": [0], "upper": [1], "step": None}),
     ],
