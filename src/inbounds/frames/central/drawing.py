@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from inbounds.frames.central.plan import Drawn, Plan
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request
-from inbounds.frames.central.share import divide
+from inbounds.frames.central.share import divide, of_one_number
 from inbounds.guarantee import Guarantee
 
 
@@ -63,14 +63,18 @@ class Drawing:
         neighbours: Neighbours,
         guarantee: Guarantee,
         weights: Sequence[float] | None = None,
+        deviation: Callable[[Guarantee], float] = of_one_number,
     ) -> tuple[Guarantee | None, Drawing]:
-        """Plan the quantiles of a request, and return the guarantee that they leave for sums."""
+        """Plan the quantiles of a request, and return the guarantee that they leave for sums.
+
+        `deviation` is the error of the sums at a guarantee, as for `divide`.
+        """
         parts = fractions(opened.request, weights)
         statistics = opened.request.statistics
         asked = [(s, p) for s, p in zip(statistics, parts, strict=True) if isinstance(s, Quantile)]
         total = sum((part for _, part in asked), Fraction(0))
         draws = sum(len(s.qs) * (3 if s.interval else 1) for s, _ in asked)
-        shares = divide(guarantee, total, draws)
+        shares = divide(guarantee, total, draws, deviation)
         allowance = shares.quantiles
         if allowance is None:
             return shares.sums, cls(())

@@ -51,7 +51,7 @@ class _Categories(Statistic):
 
     def influences(self, released: Sequence[moment.Moment]) -> dict[moment.Moment, float]:
         (counts,) = self.moments(counted=True)
-        return {counts: float(len(self.listed)) ** 2}
+        return {counts: float(len(self.listed))}  # the l2 error of all levels
 
     def __repr__(self) -> str:
         more = "" if self.complete else ", complete=False"

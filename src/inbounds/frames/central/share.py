@@ -7,6 +7,7 @@ delta, or everything is in terms of rho. See docs/proofs/quantiles.md, item 11.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -26,7 +27,27 @@ class Shares:
     quantiles: Allowance | None
 
 
-def divide(guarantee: Guarantee, fraction: Fraction, draws: int = 1) -> Shares:
+def of_one_number(guarantee: Guarantee) -> float:
+    """Return the standard deviation of the noise that hides a change of one number by 1.
+
+    Examples
+    --------
+    >>> round(of_one_number(Guarantee(epsilon=1.0)), 3), round(of_one_number(Guarantee(rho=0.5)), 3)
+    (1.414, 1.0)
+    """
+    if guarantee.rho is not None:
+        return 1 / math.sqrt(2 * guarantee.rho)
+    epsilon, delta = guarantee.pair
+    laplace = math.sqrt(2) / epsilon
+    return min(laplace, 1 / gaussian_mu(epsilon, delta)) if delta else laplace
+
+
+def divide(
+    guarantee: Guarantee,
+    fraction: Fraction,
+    draws: int = 1,
+    deviation: Callable[[Guarantee], float] = of_one_number,
+) -> Shares:
     """Divide a guarantee between sums and quantiles.
 
     Parameters
@@ -37,12 +58,16 @@ def divide(guarantee: Guarantee, fraction: Fraction, draws: int = 1) -> Shares:
         The fraction for quantiles, from 0 to 1.
     draws
         About how many draws the quantiles consist of.
+    deviation
+        The error of the sums, in any unit, if they have a guarantee.
 
     Examples
     --------
     >>> divide(Guarantee(epsilon=1.0), Fraction(1, 4)).sums
     Guarantee(epsilon=0.75)
     >>> divide(Guarantee(epsilon=1.0, delta=1e-6), Fraction(1, 4)).sums
+    Guarantee(epsilon=0.75, delta=1e-06)
+    >>> divide(Guarantee(epsilon=1.0, delta=1e-6), Fraction(1, 4), draws=40).sums
     Guarantee(rho=0.0...)
     >>> divide(Guarantee(rho=1.0), Fraction(1)).sums is None
     True
@@ -56,7 +81,7 @@ def divide(guarantee: Guarantee, fraction: Fraction, draws: int = 1) -> Shares:
     if not delta:
         return pure
     concentrated = _concentrated(rho_within(epsilon, delta), fraction)
-    return min(pure, concentrated, key=lambda shares: _noise(shares, fraction, draws))
+    return min(pure, concentrated, key=lambda shares: _noise(shares, fraction, draws, deviation))
 
 
 def rho_within(epsilon: float, delta: float) -> float:
@@ -87,16 +112,16 @@ def _concentrated(rho: float, fraction: Fraction) -> Shares:
     return Shares(Guarantee(rho=rest) if fraction < 1 else None, allowance)
 
 
-def _noise(shares: Shares, fraction: Fraction, draws: int) -> float:
+def _noise(
+    shares: Shares, fraction: Fraction, draws: int, deviation: Callable[[Guarantee], float]
+) -> float:
     """Return a logarithm of the noise of sums and quantiles, on average over what is asked for."""
     assert shares.quantiles is not None
     amount = float(shares.quantiles.amount) / draws
     of_quantiles = -math.log(math.sqrt(8 * amount) if shares.quantiles.concentrated else amount)
     if shares.sums is None:
         return of_quantiles
-    rho = shares.sums.rho
-    mu = gaussian_mu(*shares.sums.pair) if rho is None else math.sqrt(2 * rho)
-    return float(fraction) * of_quantiles - float(1 - fraction) * math.log(mu)
+    return float(fraction) * of_quantiles + float(1 - fraction) * math.log(deviation(shares.sums))
 
 
 def float_below(number: Fraction) -> float:

@@ -63,7 +63,7 @@ def importances(
         for moment, influence in statistic.influences(moments).items():
             for i, released in enumerate(moments):
                 found[i] += weight * influence if released.covers(moment) else 0.0
-    return np.maximum(found, _LEAST * float(found.max()))
+    return np.maximum(found, _LEAST * float(found.max(initial=0.0)))
 
 
 def best_factors(

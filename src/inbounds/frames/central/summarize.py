@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,10 +15,11 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.central import aggregate, person
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.change import Neighbours
-from inbounds.frames.central.choice import best_noise, check_kind
+from inbounds.frames.central.choice import best_noise, check_kind, error
 from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import moments
+from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request, check_request, open_table
 from inbounds.frames.central.split import check_weights, importances
@@ -139,11 +141,11 @@ def summarize(
     of the rows in each bin, all divided by the size of a group. One mechanism releases them for all
     groups, calibrated to how far a neighbour moves them in the l1 or in the l2 norm. It is the one
     with the least error Σ vₖrₖ², where vₖ is the weight of a statistic and rₖ its error, relative
-    to the number of rows (count), to that times the largest value (total), to the width of the
-    bounds (mean), to a quarter of its square (variance), or to the average bin (histogram). The
-    same sum decides how noise is divided between the statistics. Usually it is plain Laplace or
-    Gaussian noise, and statistics are moved into their range after they are computed from the
-    outputs. For all of this nothing is used but the arguments and public numbers.
+    to the number of rows (count, and the l2 error of all bins or levels together), to that times
+    the largest value (total), to the width of the bounds (mean), or to a quarter of its square
+    (variance). The same sum decides how noise is divided between the statistics. Usually it is
+    plain Laplace or Gaussian noise, and statistics are moved into their range after they are
+    computed from the outputs. For all of this nothing is used but the arguments and public numbers.
 
     Quantiles are drawn from the points of a public grid. If there are quantiles, each statistic
     that needs noise has a part of the guarantee in proportion to its weight.
@@ -189,12 +191,19 @@ def summarize(
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
     neighbours = _neighbours(request, size)
-    for_sums, drawing = Drawing.planned(opened, neighbours, guarantee, weights)
+    importance = importances(needed, request.statistics, weights)
+
+    def noise_at(guarantee: Guarantee) -> Noise:
+        return best_noise(needed, importance, neighbours, guarantee, kind)
+
+    def deviation(guarantee: Guarantee) -> float:
+        return math.sqrt(error(needed, importance, noise_at(guarantee)))
+
+    for_sums, drawing = Drawing.planned(opened, neighbours, guarantee, weights, deviation)
     secret = b"" if request.person is None else person.new_key()
     noise, values = None, np.zeros(1)
     if needed and for_sums is not None:
-        importance = importances(needed, request.statistics, weights)
-        noise = best_noise(needed, importance, neighbours, for_sums, kind)
+        noise = noise_at(for_sums)
         values = noise.values(quietly(lambda: _sums(opened, secret)), size)
     counts = quietly(lambda: drawing.counts(opened, secret)) if drawing.plans else []
     summary = Summary(opened.table, request, needed, size, noise, drawing)

@@ -94,7 +94,7 @@ def read_sidecar(text: str) -> PrivateColumns:
         if len(mechanisms) != len(listed):
             raise _refused("a column that occurs twice")
         for one in facts["columns"]:  # people read the epsilon, estimates read the document
-            if one["pure_epsilon"] not in (None, mechanisms[one["name"]].epsilon):
+            if one.get("pure_epsilon") not in (None, mechanisms[one["name"]].epsilon):
                 raise _refused("two different epsilons for one column")
     except InBoundsError:
         raise

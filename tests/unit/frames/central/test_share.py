@@ -3,7 +3,13 @@ from fractions import Fraction
 import pytest
 
 from inbounds.calibration.approximate import rho_delta
-from inbounds.frames.central.share import divide, float_above, float_below, rho_within
+from inbounds.frames.central.share import (
+    divide,
+    float_above,
+    float_below,
+    of_one_number,
+    rho_within,
+)
 from inbounds.guarantee import Guarantee
 
 
@@ -55,3 +61,19 @@ def test_doubles_are_on_the_stated_side() -> None:
     ):
         assert Fraction(float_below(number)) <= number <= Fraction(float_above(number))
     assert float_below(Fraction(1, 2)) == float_above(Fraction(1, 2)) == 0.5
+
+
+def test_a_delta_never_makes_sums_worse() -> None:
+    pure, both = Guarantee(epsilon=1.0), Guarantee(epsilon=1.0, delta=1e-6)
+    for fraction in (Fraction(1, 4), Fraction(1, 2)):
+        alone, with_delta = (divide(given, fraction).sums for given in (pure, both))
+        assert alone is not None
+        assert with_delta is not None
+        assert of_one_number(with_delta) <= of_one_number(alone)
+
+
+def test_the_error_of_the_sums_decides_how_they_are_divided() -> None:
+    guarantee = Guarantee(epsilon=1.0, delta=1e-6)
+    normal = divide(guarantee, Fraction(1, 4), deviation=lambda g: 1.0 if g.rho else 1e9)
+    assert normal.sums is not None
+    assert normal.sums.rho is not None
