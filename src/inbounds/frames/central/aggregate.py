@@ -18,6 +18,8 @@ from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import LevelCounts, Moment
+from inbounds.frames.central.outside import OutsidePolicy, inside
+from inbounds.frames.central.statistic_type import Statistic
 
 with optional():
     import narwhals as nw
@@ -32,6 +34,8 @@ def check_table(
     person: str | None,
     nulls: NullPolicy,
     called: Callable[[str], str] = str,
+    outside: OutsidePolicy = "clip",
+    statistics: Iterable[Statistic] = (),
 ) -> tuple[int, BoundTable]:
     """Refuse values that cannot be used, and return the number of rows and the rows to use.
 
@@ -43,6 +47,10 @@ def check_table(
         Whether nulls in `numbers` are refused, or their rows are left out.
     called
         Returns the name that errors show for a column.
+    outside, statistics
+        Whether rows with values outside the bounds of these statistics are used, left out, or
+        refused. Numbers that are not finite are outside; if they are not left out, they are
+        refused.
 
     Examples
     --------
@@ -54,9 +62,14 @@ def check_table(
     """
     names, schema = list(dict.fromkeys(numbers)), table.collect_schema()
     columns = names if person is None else [*names, person]
+    within = {} if outside == "clip" else inside(table, statistics)
     flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
     for i, name in enumerate(columns):
         is_number = schema[name].is_numeric() and not schema[name].is_integer()
+        if i < len(names) and name in within:
+            if outside == "skip":  # rows with infinities are left out, too
+                continue
+            flags[f"outside{i}"] = ~within[name] & ~nw.col(name).is_null()
         if schema[name].is_float() or (name in names and is_number):
             finite = nw.col(name).cast(nw.Float64()).is_finite()
             flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
@@ -73,9 +86,15 @@ def check_table(
             raise ArgumentError.must(subject, "have no nulls", hint=hint)
         if counts.get(f"infinite{i}"):
             raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
+        if counts.get(f"outside{i}"):
+            hint = 'outside="clip" moves values to the bounds, and outside="skip" leaves out rows.'
+            raise ArgumentError.must(subject, "have no values outside its bounds", hint=hint)
     if nulls == "skip":
         for name in names:
             table = table.filter(~nw.col(name).is_null())
+    if outside == "skip":
+        for condition in within.values():
+            table = table.filter(condition)
     return counts["rows"], table
 
 
