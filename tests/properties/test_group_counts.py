@@ -81,7 +81,9 @@ def check_found(frame: Any, values: list[Any]) -> None:
     table, _ = bind_columns(frame, [("by", "town")])
     found = group_counts(table, ["c0"])
     assert found == expected
-    assert all(type(a) is type(b) for (a,), (b,) in zip(sorted(found), sorted(expected), strict=True))
+    assert all(
+        type(a) is type(b) for (a,), (b,) in zip(sorted(found), sorted(expected), strict=True)
+    )
     pairs = group_counts(table, ["c0", "c0"])
     assert pairs == {(key, key): rows for (key,), rows in expected.items()}
 

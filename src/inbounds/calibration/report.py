@@ -67,6 +67,15 @@ class RowPrice:
         assert excess is not None  # a floor is an integer
         return cls(ratio_above(each), max(int(excess), 0), bits)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether even n = `MOST_ROWS` rows are not enough: E^n·n·D is below 1/4."""
+        if not self.excess:
+            return True
+        growth = RATIO_BITS * math.log(2) - math.log(self.ratio)
+        excess = math.log(self.excess) - self.bits * math.log(2)
+        return MOST_ROWS * growth + math.log(MOST_ROWS) + excess < math.log(0.25)
+
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
@@ -94,12 +103,12 @@ class ReportTable:
         [0.0, 0.125, 0.465, 0.849, 0.99, 1.0]
         """
         whole, excess, ratio = 1 << price.bits, price.excess, price.ratio
-        parts = [0]
+        parts, most = [0], 0 if price.is_hopeless else MOST_ROWS
         while parts[-1] < whole:
-            if len(parts) > MOST_ROWS:
+            if len(parts) > most:
                 raise ArgumentError.must_be(
                     "epsilon",
-                    f"large enough to find groups of up to {MOST_ROWS:,} rows for sure",
+                    f"large enough to find groups of {MOST_ROWS:,} rows for sure",
                     hint="ask for a larger epsilon or delta, or use fewer rows of each person.",
                 )
             reported = parts[-1]

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from mpmath import mp, mpf
@@ -37,7 +38,7 @@ def test_each_row_changes_the_probabilities_by_its_price_and_no_more(
     parts = [Fraction(part, 2**table.bits) for part in table.parts]
     assert parts[0] == 0
     assert parts[-1] == 1
-    for fewer, more in zip(parts, parts[1:], strict=False):
+    for fewer, more in pairwise(parts):
         assert fewer < more
         assert more <= factor * fewer + excess
         assert 1 - fewer <= factor * (1 - more) + excess
@@ -93,6 +94,8 @@ def test_extreme_guarantees_give_a_table_or_are_refused(
 def test_a_guarantee_that_finds_no_groups_is_refused() -> None:
     with pytest.raises(ArgumentError, match="epsilon must be large enough"):
         ReportTable.of(RowPrice(2**192, 2**299, 320))  # 2**21 rows would be enough
-    assert len(ReportTable.of(RowPrice(2**192, 2**301, 320)).parts) <= MOST_ROWS
-
-
+    with pytest.raises(ArgumentError, match="epsilon must be large enough"):
+        ReportTable.of(RowPrice.of(1e-100, 1e-9, rows=1, sides=2))
+    with pytest.raises(ArgumentError, match="epsilon must be large enough"):
+        ReportTable.of(RowPrice(2**192, 0, 320))
+    assert len(ReportTable.of(RowPrice(2**192, 2**310, 320)).parts) <= MOST_ROWS

@@ -95,8 +95,8 @@ def find_groups(
     depends on n alone finds more. If one row is added or removed, ε₁ and δ₁ are epsilon and delta;
     if it is replaced, it leaves a group and enters another, and they are half of these. With k
     rows, ε₁ is one kth, and δ₁ is the part that adds up to delta in k steps. At epsilon 1 and delta
-    1e-6, the probability is 1/2 from 14 rows on and 1 from 28 rows on (``"add-remove"``), or from 27
-    and 54 rows on (``"replace"``).
+    1e-6, the probability is above 1/2 from 14 rows on, and 1 from 28 rows on (``"add-remove"``), or
+    from 27 and 54 rows on (``"replace"``).
 
     References
     ----------

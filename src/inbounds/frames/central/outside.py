@@ -62,7 +62,9 @@ def _within(table: BoundTable, name: str, dtype: Any, statistics: Sequence[Stati
     low, high = steps.above(lower), steps.below(upper)
     if only:
         truths = [steps.above(truth) for truth in (0.0, 1.0)]
-        held = [truth for truth in truths if max(low, steps.least) <= truth <= min(high, steps.most)]
+        held = [
+            truth for truth in truths if max(low, steps.least) <= truth <= min(high, steps.most)
+        ]
         return _any(name, [nw.col(name) == steps.literal(truth) for truth in held])
     if low > min(high, steps.most) or high < steps.least:
         return _any(name, [])

@@ -56,9 +56,7 @@ class Request:
     @property
     def sizes_public(self) -> bool:
         """Whether all rows are one group, whose size is the same for all neighbours."""
-        all_rows_used = (
-            self.person is None and self.nulls == "error" and self.outside != "skip"
-        )
+        all_rows_used = self.person is None and self.nulls == "error" and self.outside != "skip"
         return not self.by and self.adjacency == "replace" and all_rows_used
 
     @property

@@ -9,7 +9,7 @@ accuracy, never privacy. Formulas: docs/proofs/statistics.md, item 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _OF_ROWS = (
 )
 
 
-def check_weights(weights: object, statistics: Sequence[Statistic]) -> tuple[float, ...]:
+def check_weights(weights: Any, statistics: Sequence[Statistic]) -> tuple[float, ...]:
     """Return one positive number for each statistic, which are all 1 by default.
 
     Examples

@@ -149,7 +149,8 @@ def total(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------
@@ -183,7 +184,8 @@ def mean(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------
@@ -217,7 +219,8 @@ def variance(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------

@@ -237,8 +237,8 @@ def _open(frame: Any, request: Request) -> tuple[int, Opened]:
         renamed.person,
         renamed.nulls,
         opened.called.__getitem__,
-        renamed.outside,
-        renamed.statistics,
+        outside=renamed.outside,
+        statistics=renamed.statistics,
     )
     return row_count, replace(opened, table=table)
 
