@@ -101,7 +101,8 @@ def summarize(
         the levels of `categories` have bounds in no sense and stay.
     weights
         One positive number for each of the `statistics`, in their order: how much its squared
-        relative error counts when the privacy is divided between them. All are 1 by default.
+        relative error counts when the privacy is divided between them. All are 1 by default. They
+        are not weights of rows, such as those of a survey, which are refused.
     mechanism
         The class of the mechanism, or its name: `ClampedLaplace`, `ClampedGaussian`,
         `BoundedLaplace` or `BoundedGaussian`. By default the one whose estimates have the least
