@@ -97,8 +97,8 @@ def summarize(
         and 1). ``"clip"``: they are moved to the nearest bound. ``"skip"``: rows with such a number
         in any column are left out, as if it were a null; the number of rows that are left is then
         private. This is for codes of missing values, such as 999, and for infinities. ``"error"``:
-        the column is refused, which reveals that it holds such a number. Values that are none of
-        the levels of `categories` have bounds in no sense and stay.
+        the column is refused, which reveals that it holds such a number. Rows whose values are none
+        of the levels of `categories` are used as before.
     weights
         One positive number for each of the `statistics`, in their order: how much its squared
         relative error counts when the privacy is divided between them. All are 1 by default. They
