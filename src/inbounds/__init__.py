@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         RowOrderWarning,
         WeakGuaranteeWarning,
     )
+    from inbounds.frames.central.find_groups import find_groups
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
     from inbounds.frames.reading.estimate import estimate
@@ -103,6 +104,7 @@ __all__ = [
     "compose",
     "deconvolve",
     "estimate",
+    "find_groups",
     "limit",
     "privatize",
     "regimes",
@@ -136,6 +138,7 @@ _HOMES = {
         "WeakGuaranteeWarning",
     ),
     "inbounds.frames.local.privatize": ("privatize",),
+    "inbounds.frames.central.find_groups": ("find_groups",),
     "inbounds.frames.central.summarize": ("summarize",),
     "inbounds.frames.reading.estimate": ("estimate",),
     "inbounds.loss": ("PrivacyLoss",),

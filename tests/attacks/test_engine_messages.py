@@ -56,6 +56,19 @@ def test_a_summary_never_shows_what_its_engine_says(frame: Any) -> None:
     assert SECRET not in said(failure.value)
 
 
+def test_a_search_for_groups_never_shows_what_its_engine_says() -> None:
+    broken = pl.DataFrame({"age": [SECRET + "x"]}).lazy().with_columns(pl.col("age").cast(pl.Int64))
+    for frame, options in (
+        (broken, {}),
+        (ENUM.with_columns(who=None), {"id": "who"}),
+        (SPARSE, {}),
+    ):
+        with pytest.raises(ib.InBoundsError) as failure:
+            ib.find_groups(frame, "age", epsilon=1.0, delta=1e-6, **options)
+        assert SECRET not in said(failure.value)
+        assert failure.value.__context__ is None
+
+
 def broken_relation(connection: duckdb.DuckDBPyConnection) -> Any:
     connection.execute(f"CREATE TABLE t AS SELECT '{SECRET}x' AS age")
     return connection.sql("SELECT age::DOUBLE AS age FROM t")

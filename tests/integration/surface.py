@@ -289,6 +289,15 @@ def summarize() -> None:
     frame = pd.DataFrame({"age": [3.0, 41.3]})
     asked = [mean("age", 0, 120), median("age", 0, 120), quantile("age", 0.9, 0, 120)]
     assert len(ib.summarize(frame, asked, epsilon=1.0)) == 3
+    assert len(ib.summarize(frame, asked, epsilon=1.0, outside="skip")) == 3
+
+
+@use("narwhals", of=("pandas",))
+def find_groups() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"town": ["Ulm"] * 200})
+    assert ib.find_groups(frame, "town", epsilon=1.0, delta=1e-9) == ["Ulm"]
 
 
 @use()

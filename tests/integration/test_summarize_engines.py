@@ -5,7 +5,9 @@ Private inputs of the release are compared, not noisy answers: they must be equa
 
 import io
 import logging
+from collections import Counter
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +25,7 @@ from pyspark.sql import SparkSession
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import grid
 from inbounds.frames.central.aggregate import check_table, sums, used_rows
+from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.points import Grid
@@ -163,6 +166,60 @@ def test_a_summary_of_any_engine_is_about_its_rows(
             continue
         expected = truth.size() if row["statistic"] == "count" else truth.mean()
         assert row["value"] == pytest.approx(expected[row["town"]], rel=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_leaves_out_the_same_rows_that_are_out_of_bounds(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    big, table = 2**53, data()
+    whole = np.arange(ROWS) % 7 + big - 3
+    price = [Decimal(int(i) % 9) / 4 for i in range(ROWS)]
+    table = table.append_column("whole", pa.array(whole, pa.int64()))
+    table = table.append_column("price", pa.array(price, pa.decimal128(20, 2)))
+    ratio = np.where(np.arange(ROWS) % 11 == 0, np.inf, table["ratio"].to_numpy())
+    table = table.set_column(1, "ratio", pa.array(ratio))
+    asked = [mean("age", 0, 100), mean("ratio", -0.3, 0.7), total("whole", 0, big)]
+    asked += [mean("price", 0.25, 1.5)]
+    columns, frame = [s.column for s in asked], opened(engine, table, request)
+    if engine == "pandas":  # which holds decimals as objects
+        frame = frame.assign(price=frame["price"].astype(float))
+    how: Any = {"outside": "skip", "statistics": asked}
+    rows, left = check_table(nw.from_native(frame), columns, "who", "error", **how)
+    cells = zip(*(table[name].to_pylist() for name in columns), strict=True)
+    held = [(a, r, w, p) for a, r, w, p in cells if 0 <= a <= 100 and -0.3 <= r <= 0.7 and w <= big]
+    held = [(a, r, w, p) for a, r, w, p in held if Decimal("0.25") <= p <= Decimal("1.5")]
+    assert rows == ROWS
+    found = sums(left, moments([count()], sizes_public=False))
+    assert found == [[len(held)]]
+    assert 100 < len(held) < ROWS / 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_finds_the_same_groups(engine: str, request: pytest.FixtureRequest) -> None:
+    table = data()
+    frame = nw.from_native(opened(engine, table, request))
+    options: Any = {"person": "who", "rows": 2, "secret": b""}
+    if engine != "spark":
+        pairs = zip(table["town"].to_pylist(), table["year"].to_pylist(), strict=True)
+        expected = Counter((town, year) for town, year in pairs if town is not None)
+        assert group_counts(frame, ["town", "year"]) == expected
+    of_people = group_counts(frame, ["town", "year"], **options)
+    assert of_people == group_counts(nw.from_native(table), ["town", "year"], **options)
+    assert 30 < sum(of_people.values()) < 2 * ROWS / 3
+
+
+@pytest.mark.parametrize(
+    ("collation", "other"),
+    [("UTF8_LCASE", "rom"), ("UNICODE_CI_AI", "RÓM"), ("UTF8_BINARY_RTRIM", "Rom ")],
+)
+def test_a_collation_of_spark_merges_no_groups_that_are_found(
+    collation: str, other: str, spark: SparkSession
+) -> None:
+    rows = pa.table({"c0": [other, *["Rom"] * 3], "c1": [True, True, False, None]})
+    frame = spark.createDataFrame(rows).selectExpr(f"c0 COLLATE {collation} AS c0", "c1")
+    found = group_counts(nw.from_native(frame), ["c0", "c1"])
+    assert found == {(other, True): 1, ("Rom", True): 1, ("Rom", False): 1}
 
 
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "spark"])

@@ -71,11 +71,16 @@ class Case:
     person: bool
     nulls: str
     names: dict[str, str] | None  # of columns, where they are not the plain ones
+    outside: str = "clip"
 
     def frame(self, version: int) -> list[Row]:
-        """Return a version of all tables one after another, each with people of its own."""
+        """Return a version of all tables one after another, each with people of its own.
+
+        The largest doubles are infinite where such rows are left out.
+        """
+        largest = {1e300: np.inf, -1e300: -np.inf} if self.outside == "skip" else {}
         return [
-            (number, town, _of_table(who, number), x, y)
+            (number, town, _of_table(who, number), largest.get(x, x), largest.get(y, y))
             for number, table in enumerate(self.tables)
             for town, who, x, y in table[version]
         ]
@@ -107,7 +112,8 @@ def draw_case(rng: np.random.Generator, tables: int, versions: int) -> Case:
     asked, names = questions(rng), pick(rng, [None, None, NAMES[0], *NAMES])
     if levels and (nulls == "skip" or None not in pools["town"]):
         asked = [*asked, categories("town", levels)]
-    return Case(drawn, pairs, kinds, asked, groups, adjacency, rows, person, nulls, names)
+    outside = "skip" if rng.random() < 0.25 else "clip"
+    return Case(drawn, pairs, kinds, asked, groups, adjacency, rows, person, nulls, names, outside)
 
 
 def draw_versions(

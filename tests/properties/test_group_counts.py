@@ -5,6 +5,7 @@ whole numbers, booleans or dates is tried, as categories and dictionaries too; t
 none.
 """
 
+from collections import Counter
 from typing import Any
 
 import duckdb
@@ -15,6 +16,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from inbounds.frames.binding import bind_columns
+from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.level import categories
 from inbounds.frames.central.statistic import count
 from inbounds.frames.central.summarize import summarize
@@ -70,3 +73,47 @@ def test_groups_in_duckdb_are_as_large_as_python_counts(kind: str, declared: str
         connection.execute("INSERT INTO visits SELECT * FROM given")
         found = counts(connection.sql("SELECT * FROM visits"), groups)
     assert found == [values.count(group) for group in groups]
+
+
+def check_found(frame: Any, values: list[Any]) -> None:
+    """Assert that the groups found in a frame are the values, each as often as Python counts."""
+    expected = Counter((value,) for value in values if value is not None)
+    table, _ = bind_columns(frame, [("by", "town")])
+    found = group_counts(table, ["c0"])
+    assert found == expected
+    assert all(
+        type(a) is type(b) for (a,), (b,) in zip(sorted(found), sorted(expected), strict=True)
+    )
+    pairs = group_counts(table, ["c0", "c0"])
+    assert pairs == {(key, key): rows for (key,), rows in expected.items()}
+
+
+@pytest.mark.parametrize(("family", "kind", "place"), IN_MEMORY)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_the_groups_that_are_found_are_those_of_python(
+    family: str, kind: str, place: int, nulls: bool
+) -> None:
+    values, _ = drawn(kind, place)
+    values = [None if nulls and i % 7 == 3 else value for i, value in enumerate(values)]
+    column = makers_of(family, kind, is_key=True)[place](values)
+    if nulls and isinstance(column, np.ndarray):  # NumPy has nulls among doubles alone
+        return
+    make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[family]
+    check_found(make({"town": column}), values)
+    if family == "polars":
+        check_found(pl.LazyFrame({"town": column}), values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared"), [(kind, one) for kind in TOWNS for one in SQL_TYPES["duckdb"][kind]]
+)
+def test_the_groups_that_are_found_in_duckdb_are_those_of_python(kind: str, declared: str) -> None:
+    values, _ = drawn(kind, len(declared))
+    values = [*values, None, None]
+    if declared == "ENUM":
+        declared = "ENUM (" + ", ".join(f"'{value}'" for value in seen(values)) + ")"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE visits (town {declared})")
+        connection.register("given", pa.table({"town": pa.array(values, PLAIN[kind])}))
+        connection.execute("INSERT INTO visits SELECT * FROM given")
+        check_found(connection.sql("SELECT * FROM visits"), values)

@@ -61,6 +61,7 @@ def asked(case: Case) -> Request:
         person="who" if case.person else None,
         size=SIZE if private else None,
         nulls=case.nulls,
+        outside=case.outside,
     )
 
 
@@ -76,7 +77,8 @@ def exact(
         wide, frame = wide.under(names), renamed(frame, names)
     opened = open_table(frame, wide)
     ours = opened.request
-    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
+    bounds: Any = {"outside": ours.outside, "statistics": ours.statistics}
+    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls, **bounds)
     asked_for = moments(ours.statistics, sizes_public=request.sizes_public)
     found = sums(
         table,

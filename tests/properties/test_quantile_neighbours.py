@@ -55,6 +55,7 @@ def asked(case: Case) -> Request:
         person="who" if case.person else None,
         size=None,
         nulls=case.nulls,
+        outside=case.outside,
     )
 
 
@@ -68,7 +69,8 @@ def counted(
         wide, frame = wide.under(names), renamed(frame, names)
     opened = open_table(frame, wide)
     ours = opened.request
-    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
+    bounds: Any = {"outside": ours.outside, "statistics": ours.statistics}
+    _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls, **bounds)
     wanted = [(column, points) for column in ours.numbers]
     how = {"by": ours.by, "groups": ours.groups, "person": ours.person, "rows": ours.rows}
     how["secret"] = b""  # rows of a person are chosen alike in all tables

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from inbounds.frames.central.aggregate import sums
+from inbounds.frames.central.aggregate import check_table, sums
 from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
 from inbounds.frames.central.level import categories, proportion
 from inbounds.frames.central.moment import Moment, moments
@@ -62,6 +62,20 @@ def answers(
     keys = [(i, group) for i in range(len(tables)) for group in groups]
     exact = sums(nw.from_native(levelled(frame)), found, by=["table", "group"], groups=keys)
     return np.array(exact, float).reshape(len(tables), -1) / size
+
+
+def left(
+    tables: Sequence[Sequence[Row]], asked: list[Statistic], found: list[Moment], groups: list[str]
+) -> Floats:
+    """What the library would release of each table without the rows that are out of bounds."""
+    rows = [(i, *row) for i, table in enumerate(tables) for row in table]
+    frame = pl.DataFrame(rows, schema=["table", "x", "y", "group"], orient="row")
+    keys = [(i, group) for i in range(len(tables)) for group in groups]
+    columns = [statistic.column for statistic in asked if statistic.column]
+    bounds: Any = {"outside": "skip", "statistics": asked}
+    _, used = check_table(nw.from_native(levelled(frame)), columns, None, "error", **bounds)
+    exact = sums(used, found, by=["table", "group"], groups=keys)
+    return np.array(exact, float).reshape(len(tables), -1) / SIZE
 
 
 def levelled(frame: pl.DataFrame) -> pl.DataFrame:
@@ -232,3 +246,35 @@ def test_whatever_one_person_reports_stays_within_the_bounds(
     check_inside(changes, reach(found, 2, adjacency, public=False, rows=rows))
     check_scaled(changes, found, 2, adjacency, public=False, rows=rows)
     assert math.isclose(float(np.abs(changes).max()) * SIZE, rows)
+
+
+# 999 and infinity are out of all bounds, and 0.375 is neither 0 nor 1.
+OUTSIDE: list[Row] = list(product((math.inf, 0.375, 1.0), (999.0, 1.0), ("a", "b")))
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("groups", [["a"], ["a", "b"]], ids=str)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_rows_out_of_bounds_that_are_left_out_stay_within_the_bounds(
+    asked: list[Statistic], groups: list[str], rows: int
+) -> None:
+    found = moments(asked, sizes_public=False)
+    tables = list(product(OUTSIDE, repeat=2))
+    changes = differences(tables, left(tables, asked, found, groups), rows)
+    check_inside(changes, reach(found, len(groups), "replace", public=False, rows=rows))
+    check_scaled(changes, found, len(groups), "replace", public=False, rows=rows)
+    extra = list(combinations_with_replacement(OUTSIDE, rows))
+    pairs = [((row,), (row, *more)) for row in OUTSIDE for more in extra]
+    fewer, more = (left([pair[i] for pair in pairs], asked, found, groups) for i in (0, 1))
+    check_inside(more - fewer, reach(found, len(groups), "add-remove", public=False, rows=rows))
+    check_scaled(more - fewer, found, len(groups), "add-remove", public=False, rows=rows)
+    assert np.abs(more - fewer).max() > 0
+
+
+def test_the_bounds_of_a_public_size_would_be_exceeded_by_rows_that_are_left_out() -> None:
+    asked: list[Statistic] = [total("x", 0.5, 1)]
+    found = moments(asked, sizes_public=False)
+    tables = list(product(OUTSIDE, repeat=2))
+    changes = differences(tables, left(tables, asked, found, ["a"]), 1)
+    with pytest.raises(AssertionError):
+        check_inside(changes, reach(found, 1, "replace", public=True, rows=1))

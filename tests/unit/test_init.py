@@ -66,6 +66,7 @@ def test_the_public_names_are_these() -> None:
         "compose",
         "deconvolve",
         "estimate",
+        "find_groups",
         "limit",
         "privatize",
         "regimes",
@@ -114,9 +115,10 @@ def test_a_public_package_has_public_names_and_each_is_documented(package: Modul
 
 
 def test_statistics_are_summarized_and_columns_privatized_by_functions_of_frames() -> None:
-    from inbounds.frames import privatize, summarize  # noqa: PLC0415 - what is tested
+    from inbounds.frames import find_groups, privatize, summarize  # noqa: PLC0415 - what is tested
 
     assert summarize is inbounds.summarize
+    assert find_groups is inbounds.find_groups
     assert privatize is inbounds.privatize
 
 

@@ -15,7 +15,10 @@ from flint import arb, ctx
 
 from inbounds.numerics.ball import exact
 
-_BITS = 192  # of the weight of loss zero, in each of two factors
+RATIO_BITS = 192
+"""The bits of a ratio."""
+
+_BITS = RATIO_BITS  # of the weight of loss zero, in each of two factors
 _NATS = 40  # losses whose weights are further apart than e^40 are not told apart
 _FARTHEST = 2**26  # the largest reach
 _BLOCK = 2**12  # losses per block

@@ -18,6 +18,8 @@ from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import LevelCounts, Moment
+from inbounds.frames.central.outside import OutsidePolicy, inside
+from inbounds.frames.central.statistic_type import Statistic
 
 with optional():
     import narwhals as nw
@@ -32,6 +34,9 @@ def check_table(
     person: str | None,
     nulls: NullPolicy,
     called: Callable[[str], str] = str,
+    *,
+    outside: OutsidePolicy = "clip",
+    statistics: Iterable[Statistic] = (),
 ) -> tuple[int, BoundTable]:
     """Refuse values that cannot be used, and return the number of rows and the rows to use.
 
@@ -43,6 +48,10 @@ def check_table(
         Whether nulls in `numbers` are refused, or their rows are left out.
     called
         Returns the name that errors show for a column.
+    outside, statistics
+        Whether rows with numbers outside the bounds of these statistics are used, left out or
+        refused. Numbers that are not finite are outside; unless they are left out, they are
+        refused.
 
     Examples
     --------
@@ -52,31 +61,52 @@ def check_table(
     >>> rows, len(rest)
     (2, 1)
     """
-    names, schema = list(dict.fromkeys(numbers)), table.collect_schema()
+    names = list(dict.fromkeys(numbers))
     columns = names if person is None else [*names, person]
+    within = {} if outside == "clip" else inside(table, statistics)
     flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
     for i, name in enumerate(columns):
-        is_number = schema[name].is_numeric() and not schema[name].is_integer()
-        if schema[name].is_float() or (name in names and is_number):
+        bounded = within.get(name) if i < len(names) else None
+        if bounded is not None and outside == "error":
+            flags[f"outside{i}"] = ~bounded & ~nw.col(name).is_null()
+        if (bounded is None or outside == "error") and _may_be_infinite(
+            table, name, number=i < len(names)
+        ):
             finite = nw.col(name).cast(nw.Float64()).is_finite()
             flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
     flagged = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in flags.items()]
     (counts,) = _collected(table.select(nw.len().alias("rows"), *flagged))
     for i, name in enumerate(columns):
-        subject = f"column {called(name)!r}"
-        if counts[f"null{i}"] and i == len(names):
-            raise ArgumentError.must(
-                subject, "have no nulls, because every row must belong to a person"
-            )
-        if counts[f"null{i}"] and nulls == "error":
-            hint = 'nulls="skip" leaves out rows with nulls.'
-            raise ArgumentError.must(subject, "have no nulls", hint=hint)
-        if counts.get(f"infinite{i}"):
-            raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
-    if nulls == "skip":
-        for name in names:
-            table = table.filter(~nw.col(name).is_null())
+        _refuse(counts, i, f"column {called(name)!r}", nulls, of_people=i == len(names))
+    conditions = [~nw.col(name).is_null() for name in names] if nulls == "skip" else []
+    conditions += within.values() if outside == "skip" else []
+    for condition in conditions:
+        table = table.filter(condition)
     return counts["rows"], table
+
+
+def _may_be_infinite(table: BoundTable, name: str, *, number: bool) -> bool:
+    """Whether a column may hold NaN or infinities; decimals may exceed all doubles."""
+    dtype = table.collect_schema()[name]
+    return dtype.is_float() or (number and dtype.is_numeric() and not dtype.is_integer())
+
+
+def _refuse(
+    counts: Mapping[str, int], i: int, subject: str, nulls: NullPolicy, *, of_people: bool
+) -> None:
+    """Refuse a column that holds values which cannot be used, given how many there are."""
+    if counts[f"null{i}"] and of_people:
+        raise ArgumentError.must(
+            subject, "have no nulls, because every row must belong to a person"
+        )
+    if counts[f"null{i}"] and nulls == "error":
+        hint = 'nulls="skip" leaves out rows with nulls.'
+        raise ArgumentError.must(subject, "have no nulls", hint=hint)
+    if counts.get(f"infinite{i}"):
+        raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
+    if counts.get(f"outside{i}"):
+        hint = 'outside="clip" moves values to the bounds, and outside="skip" leaves out rows.'
+        raise ArgumentError.must(subject, "have no values outside its bounds", hint=hint)
 
 
 def sums(

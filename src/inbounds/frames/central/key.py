@@ -8,7 +8,7 @@ that is needed: docs/proofs/statistics.md, item 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
@@ -68,22 +68,44 @@ def with_plain_keys(
     >>> with_plain_keys(table, {"key0": places(["Ulm"])}, "who").select("key0", "who").rows()
     [(1, 1), (0, 2), (0, 1)]
     """
-    text = person
+    compared = person
     if person is not None:
         dtype = table.collect_schema()[person]
         if dtype.is_float():  # they were checked to be finite, so only the sign of zero is left
             table = table.with_columns(without_signed_zero(person))
         if dtype.is_float() or dtype.is_integer():
-            text = None  # every engine compares these exactly
+            compared = None  # every engine compares these exactly
     implementation = table.implementation
     if implementation.is_pandas():
-        table = _in_pandas(table, listed, text, secret)
-    elif listed or text is not None:
+        table = _in_pandas(table, listed, compared, secret)
+    elif listed or compared is not None:
         in_sql = implementation.is_duckdb() or implementation.is_spark_like()
-        table = (_in_sql if in_sql else _in_arrow_memory)(table, listed, text)
-    if person is None or (implementation.is_pandas() and text is not None):
+        table = (_in_sql if in_sql else _in_arrow_memory)(table, listed, compared)
+    if person is None or (implementation.is_pandas() and compared is not None):
         return table
     return with_chances(table, person, secret)
+
+
+def with_keys_in_bytes(table: BoundTable, names: Sequence[str]) -> BoundTable:
+    """Replace keys by the bytes of their text, in any engine but pandas.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = nw.from_native(pl.DataFrame({"key0": ["Ulm", None], "key1": [True, False]}))
+    >>> with_keys_in_bytes(table, ["key0", "key1"]).rows()
+    [(b'Ulm', b'true'), (None, b'false')]
+    """
+    engine = table.implementation
+    if not (engine.is_duckdb() or engine.is_spark_like()):
+        return table.with_columns(nw.col(*names).cast(nw.String()).cast(nw.Binary()))
+    in_bytes = _SQL["duckdb" if engine.is_duckdb() else "spark"][0]
+    columns = table.collect_schema()
+    written = [f"{in_bytes.format(n) if n in names else n} AS {n}" for n in columns]
+    native = table.to_native()
+    if engine.is_duckdb():
+        return cast("BoundTable", nw.from_native(native.project(", ".join(written))))
+    return cast("BoundTable", nw.from_native(native.selectExpr(*written)))
 
 
 def without_signed_zero(name: str) -> nw.Expr:
@@ -108,7 +130,7 @@ def _in_sql(table: BoundTable, listed: Mapping[str, Places], person: str | None)
     for name in schema:
         written = name
         if name in listed:
-            values = ", ".join(literal.format(_text(value).hex()) for value in listed[name])
+            values = ", ".join(literal.format(text(value).hex()) for value in listed[name])
             written = f"coalesce({position.format(values, in_bytes.format(name))}, 0)"
         elif name == person and schema[name] != nw.Binary:
             written = in_bytes.format(name)
@@ -126,7 +148,7 @@ def _in_arrow_memory(
         nw.col(name)
         .cast(nw.String())
         .replace_strict(
-            [_text(value).decode() for value in known],
+            [text(value).decode() for value in known],
             list(known.values()),
             default=0,
             return_dtype=nw.Int64(),
@@ -148,22 +170,28 @@ def _in_pandas(
     frame = table.to_native().reset_index(drop=True)
     keys = {}
     for name, known in listed.items():
-        codes, values = _distinct(frame[name])
+        codes, values = distinct(frame[name])
         typed = {(type(value), value): place for value, place in known.items()}
         place_of = np.array([*(typed.get(value, 0) for value in values), 0], np.int64)
         keys[name] = place_of[codes]
     if person is not None:
-        codes, values = _distinct(frame[person])
+        codes, values = distinct(frame[person])
         keys[person] = codes + 1
         keys[CHANCE] = np.array([chance(value, secret) for _, value in values])[codes]
     return cast("BoundTable", nw.from_native(frame.assign(**keys)))
 
 
-def _distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:
+def distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:
     """Return for each row the place of its value among the distinct values, or -1, and the values.
 
     Values are compared as plain values of one type, by Python: the hash tables of pandas compare
     differently by type and version, and a value may bring an equality along.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> distinct(pd.Series(["Ulm", "Rom", "Ulm"]))
+    (array([0, 1, 0]), [(<class 'str'>, 'Ulm'), (<class 'str'>, 'Rom')])
     """
     categories = getattr(series, "cat", None)
     listed = series.tolist() if categories is None else categories.categories.tolist()
@@ -176,8 +204,14 @@ def _distinct(series: Any) -> tuple[Any, list[tuple[type, Any]]]:
     return codes[categories.codes.to_numpy()], list(seen)
 
 
-def _text(value: Any) -> bytes:
-    """Write a public value as every engine does when it casts a column to strings."""
+def text(value: Any) -> bytes:
+    """Write a value as every engine does when it casts a column to strings.
+
+    Examples
+    --------
+    >>> text(True), text(date(2026, 1, 2)), text("Ulm")
+    (b'true', b'2026-01-02', b'Ulm')
+    """
     if isinstance(value, bool):
         return b"true" if value else b"false"
     return (value.isoformat() if isinstance(value, date) else str(value)).encode()

@@ -66,7 +66,7 @@ def proportion(column: str) -> Statistic:
     ----------
     column
         The name of a column of booleans, or of the numbers 0 and 1. Other numbers count as they do
-        in ``mean(column, 0, 1)``.
+        in ``mean(column, 0, 1)``, unless `summarize` is told otherwise by `outside`.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.argument import listed
+from inbounds.frames.central.outside import OutsidePolicy
 from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
@@ -50,11 +51,12 @@ class Request:
     person: str | None
     size: int | None
     nulls: NullPolicy
+    outside: OutsidePolicy = "clip"
 
     @property
     def sizes_public(self) -> bool:
         """Whether all rows are one group, whose size is the same for all neighbours."""
-        all_rows_used = self.person is None and self.nulls == "error"
+        all_rows_used = self.person is None and self.nulls == "error" and self.outside != "skip"
         return not self.by and self.adjacency == "replace" and all_rows_used
 
     @property
@@ -116,6 +118,7 @@ def check_request(
     person: object,
     size: object,
     nulls: object,
+    outside: object = "clip",
 ) -> Request:
     """Check the arguments of `summarize`.
 
@@ -142,6 +145,7 @@ def check_request(
         person=person,
         size=None if size is None else _check.positive_integer(size=size),
         nulls=cast("NullPolicy", _check.one_of(("error", "skip"), nulls=nulls)),
+        outside=cast("OutsidePolicy", _check.one_of(get_args(OutsidePolicy), outside=outside)),
     )
     has_sums = not all(isinstance(statistic, Quantile) for statistic in request.statistics)
     if size is None and request.row_count_private and has_sums:
@@ -221,15 +225,12 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError.must_be(
             missing,
             f"given together with {other}",
-            hint="which groups exist must be public, so they are not read from the frame.",
+            hint="which groups exist must be public, so they are not read from the frame: list "
+            "them, or find them privately with find_groups.",
         )
     if by is None:
         return (), ((),)
-    names = (by,) if isinstance(by, str) else by
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
-    if not names or len(set(names)) < len(names):
-        raise ArgumentError.must("by", "name at least one column, and none twice")
+    names = check_by(by)
     keys = tuple(
         _key(group, alone=isinstance(by, str)) for group in listed("groups", groups, _LIST)
     )
@@ -237,7 +238,23 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         raise ArgumentError.must(
             "groups", "hold at least one group, none twice, each with one value per column in by"
         )
-    return tuple(names), keys
+    return names, keys
+
+
+def check_by(by: object) -> tuple[str, ...]:
+    """Return the names of the columns to group by.
+
+    Examples
+    --------
+    >>> check_by("town"), check_by(["town", "year"])
+    (('town',), ('town', 'year'))
+    """
+    names = (by,) if isinstance(by, str) else by
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError.must("by", "name at least one column, and none twice")
+    return tuple(names)
 
 
 def _check_names(by: tuple[str, ...], statistics: tuple[Statistic, ...]) -> None:

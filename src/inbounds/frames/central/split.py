@@ -9,7 +9,7 @@ accuracy, never privacy. Formulas: docs/proofs/statistics.md, item 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,9 +22,14 @@ from inbounds.frames.central.statistic import Statistic
 
 _LEAST = 2.0**-20  # of the largest importance and of the largest factor
 _HALVINGS = 40
+_OF_ROWS = (
+    "weights of rows, such as those of a survey, are not offered, nor are weighted means; a "
+    "weighted total is total() of a column that holds weight times value, with bounds for that "
+    "product."
+)
 
 
-def check_weights(weights: object, statistics: Sequence[Statistic]) -> tuple[float, ...]:
+def check_weights(weights: Any, statistics: Sequence[Statistic]) -> tuple[float, ...]:
     """Return one positive number for each statistic, which are all 1 by default.
 
     Examples
@@ -35,12 +40,14 @@ def check_weights(weights: object, statistics: Sequence[Statistic]) -> tuple[flo
     """
     if weights is None:
         return (1.0,) * len(statistics)
-    if isinstance(weights, str | bytes) or not hasattr(weights, "__len__"):
-        requirement = "a list of positive numbers, one for each of the statistics"
-        raise ArgumentTypeError.must_be("weights", requirement)
+    requirement = "one positive number for each of the statistics"
+    is_one = not hasattr(weights, "__len__") or getattr(weights, "ndim", 1) == 0
+    if isinstance(weights, str | bytes) or is_one:
+        raise ArgumentTypeError.must_be("weights", f"a list: {requirement}", hint=_OF_ROWS)
+    if len(weights) > len(statistics):  # they may be weights of rows, which are private
+        raise ArgumentError.must("weights", f"have {requirement}, and no more", hint=_OF_ROWS)
     numbers = np.atleast_1d(_check.positive_vector(weights=weights))
     if numbers.size != len(statistics):
-        requirement = "one number for each of the statistics"
         got = f"{numbers.size} for {len(statistics)}"
         raise ArgumentError.must("weights", f"have {requirement}", got=got)
     return tuple(numbers.tolist())

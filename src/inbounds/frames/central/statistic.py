@@ -150,7 +150,8 @@ def total(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------
@@ -184,7 +185,8 @@ def mean(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------
@@ -218,7 +220,8 @@ def variance(column: str, lower: float, upper: float) -> Statistic:
     column
         The name of a column of numbers.
     lower, upper
-        Public bounds. Values outside are moved to the nearest bound.
+        Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
+        otherwise by `outside`.
 
     Returns
     -------

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from inbounds._entry import called, warn_if_weak
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError
 from inbounds.frames.central import aggregate, person
 from inbounds.frames.central.aggregate import NullPolicy
 from inbounds.frames.central.change import Neighbours
+from inbounds.frames.central.charge import check_ledger, unit_of
 from inbounds.frames.central.choice import best_noise, check_kind, error
 from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.noise import Noise
+from inbounds.frames.central.outside import OutsidePolicy
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request, check_request, open_table
 from inbounds.frames.central.split import check_weights, importances
@@ -29,7 +31,7 @@ from inbounds.frames.silence import quietly
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.asked import noted
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
-from inbounds.unit import Adjacency, Unit
+from inbounds.unit import Adjacency
 
 
 @called()
@@ -47,6 +49,7 @@ def summarize(
     id: str | None = None,
     size: int | None = None,
     nulls: NullPolicy = "error",
+    outside: OutsidePolicy = "clip",
     weights: Sequence[float] | None = None,
     mechanism: type[NoiseMechanism] | str | None = None,
     ledger: Any = None,
@@ -69,7 +72,8 @@ def summarize(
         to report, in a list, an array or anything else that has an order. Both must be public. Rows
         with other values, or with nulls, belong to no group. Values are strings, integers, booleans
         or dates; in a categorical column they have the type of its categories. Strings are compared
-        by their bytes, regardless of a column's collation. A misspelt group is an empty one.
+        by their bytes, regardless of a column's collation. A misspelt group is an empty one. If it
+        is not public which groups there are, `find_groups` finds them.
     epsilon, delta, rho
         The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
     adjacency
@@ -90,9 +94,17 @@ def summarize(
     nulls
         ``"error"``: refuse columns with nulls. ``"skip"``: leave out rows with a null in any column
         that a statistic describes; the number of rows that are left is then private.
+    outside
+        What becomes of numbers outside the bounds of a statistic (for `proportion`: other than 0
+        and 1). ``"clip"``: they are moved to the nearest bound. ``"skip"``: rows with such a number
+        in any column are left out, as if it were a null; the number of rows that are left is then
+        private. This is for codes of missing values, such as 999, and for infinities. ``"error"``:
+        the column is refused, which reveals that it holds such a number. Rows whose values are none
+        of the levels of `categories` are used as before.
     weights
         One positive number for each of the `statistics`, in their order: how much its squared
-        relative error counts when the privacy is divided between them. All are 1 by default.
+        relative error counts when the privacy is divided between them. All are 1 by default. They
+        are not weights of rows, such as those of a survey, which are refused.
     mechanism
         The class of the mechanism, or its name: `ClampedLaplace`, `ClampedGaussian`,
         `BoundedLaplace` or `BoundedGaussian`. By default the one whose estimates have the least
@@ -124,6 +136,7 @@ def summarize(
 
     See Also
     --------
+    find_groups : Find the groups of a table privately, to list them here.
     privatize : Release every person's values instead, without trusting whoever collects them.
     count, total, mean, variance, proportion, histogram, categories, quantile, median
 
@@ -182,9 +195,10 @@ def summarize(
         person=id,
         size=size,
         nulls=nulls,
+        outside=outside,
     )
     weights, kind = check_weights(weights, request.statistics), check_kind(mechanism)
-    _check_ledger(ledger, dataset, label)
+    check_ledger(ledger, dataset, label, "release")
     row_count, opened = quietly(lambda: _open(frame, request))
     size = request.size or row_count  # without a size, the number of rows is public
     if not (size or request.row_count_private):
@@ -218,27 +232,9 @@ def summarize(
         outputs = priced.release(values)
     else:  # the charge is durable before anything is drawn, even the quantiles
         label = ", ".join(map(repr, request.statistics)) if label is None else label
-        unit = _unit(request)
+        unit = unit_of(request.adjacency, request.rows, request.person)
         outputs = ledger.release(priced, values, dataset=dataset, label=label, unit=unit)
     return summary.written(outputs, drawing.draw(counts))
-
-
-def _check_ledger(ledger: Any, dataset: object, label: object) -> None:
-    """Refuse a ledger without a dataset, the reverse, and a label without both."""
-    if (ledger is None) != (dataset is None):
-        missing, other = ("ledger", "dataset") if ledger is None else ("dataset", "ledger")
-        raise ArgumentError.must_be(missing, f"given together with {other}")
-    if ledger is None and label is not None:
-        raise ArgumentError.must_be("label", "given only together with ledger and dataset")
-    if ledger is not None and not hasattr(ledger, "release"):
-        raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
-
-
-def _unit(request: Request) -> Unit:
-    """Return which change of the table the release hides."""
-    if request.person is not None:
-        return Unit(request.adjacency, "person")
-    return Unit(request.adjacency, "row", request.rows)
 
 
 def _open(frame: Any, request: Request) -> tuple[int, Opened]:
@@ -246,7 +242,13 @@ def _open(frame: Any, request: Request) -> tuple[int, Opened]:
     opened = open_table(frame, request)
     renamed = opened.request
     row_count, table = aggregate.check_table(
-        opened.table, renamed.columns, renamed.person, renamed.nulls, opened.called.__getitem__
+        opened.table,
+        renamed.columns,
+        renamed.person,
+        renamed.nulls,
+        opened.called.__getitem__,
+        outside=renamed.outside,
+        statistics=renamed.statistics,
     )
     return row_count, replace(opened, table=table)
 

@@ -36,6 +36,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"adjacency": "add-remove", "size": ROWS},
     {"id": "who", "rows": 2, "size": ROWS},
     {"nulls": "skip"},
+    {"outside": "skip"},
 ]
 GUARANTEES = [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 1e-6}, {"rho": 0.1}]
 PLAIN = {"adjacency": "replace", "rows": 1, "person": None, "size": None, "nulls": "error"}

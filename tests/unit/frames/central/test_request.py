@@ -39,10 +39,28 @@ def test_a_table_as_it_is_has_a_public_size() -> None:
         {"adjacency": "add-remove", "size": 10},
         {"person": "who", "size": 10},
         {"nulls": "skip"},
+        {"outside": "skip"},
     ],
 )
 def test_anything_that_rows_can_leave_has_a_private_size(changes: dict[str, Any]) -> None:
     assert not asked(**changes).sizes_public
+
+
+@pytest.mark.parametrize("outside", ["clip", "error"])
+def test_rows_that_are_all_used_have_a_public_number(outside: str) -> None:
+    assert asked(outside=outside).sizes_public
+
+
+@pytest.mark.parametrize("outside", ["drop", None, 3, "CLIP"])
+def test_values_outside_are_moved_left_out_or_refused(outside: Any) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match="outside must be"):
+        asked(outside=outside)
+
+
+def test_without_groups_the_error_says_how_to_find_them() -> None:
+    with pytest.raises(ArgumentError, match="groups must be given") as caught:
+        asked(by="town")
+    assert "find_groups" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("changes", [{"adjacency": "add-remove"}, {"person": "who"}])

@@ -72,6 +72,7 @@ def asked(*arguments: Any, **options: Any) -> tuple[NoiseMechanism, Any]:
         {"adjacency": "add-remove", "size": ROWS},
         {"id": "who", "rows": 2, "size": ROWS},
         {"nulls": "skip"},
+        {"outside": "skip"},
         {"by": ["town", "who"], "groups": [("Ulm", 0), ("Rom", 7)], "size": ROWS},
     ],
     ids=str,
@@ -227,6 +228,60 @@ def test_a_wrong_mechanism_or_weight_is_refused_by_name(
     with pytest.raises((ArgumentError, ArgumentTypeError)) as failure:
         summarize(frame(), [ASKED[1], ASKED[3]], epsilon=1.0, **options)
     assert failure.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        "age",
+        np.linspace(-5.0, 98765.0, ROWS),
+        pd.Series([0.0] * ROWS),
+        [float("nan"), *[98765.0] * (ROWS - 1)],
+        pa.array([98765] * ROWS),
+    ],
+    ids=["name", "array", "series", "list", "arrow"],
+)
+def test_weights_of_rows_are_refused_with_a_way_out_and_without_a_value(weights: Any) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match="weights must") as failure:
+        summarize(frame(), [ASKED[1], ASKED[3]], epsilon=1.0, weights=weights)
+    assert "total() of a column that holds weight times value" in str(failure.value.hint)
+    assert not any(secret in str(failure.value) for secret in ("98765", "-5", "nan", str(ROWS)))
+
+
+def test_one_number_is_no_list_of_weights() -> None:
+    with pytest.raises(ArgumentTypeError, match="weights must be a list"):
+        summarize(frame(), ASKED[1], epsilon=1.0, weights=np.array(1.0))  # type: ignore[arg-type]
+
+
+CODES = pd.DataFrame({"age": [40, 60, 999] * 100, "who": [0, 0, 0, *range(1, 298)]})
+
+
+def test_codes_of_missing_values_are_moved_to_a_bound_or_left_out_or_refused() -> None:
+    asked_for = [count(), mean("age", 0, 120)]
+    moved = summarize(CODES, asked_for, rho=1e12)["value"].tolist()
+    assert moved == pytest.approx([300, (40 + 60 + 120) / 3])
+    left = summarize(CODES, asked_for, rho=1e12, outside="skip")["value"].tolist()
+    assert left == pytest.approx([200, 50], rel=1e-4)
+    with pytest.raises(ArgumentError, match="column 'age' must have no values outside") as failure:
+        summarize(CODES, asked_for, rho=1e12, outside="error")
+    assert "999" not in str(failure.value)
+    assert summarize(CODES, count(), rho=1e12, outside="error")["value"].tolist() == [300]
+
+
+def test_rows_are_left_out_before_those_of_a_person_are_chosen() -> None:
+    """Whoever has a valid row has it used."""
+    options: dict[str, Any] = {"id": "who", "size": 300, "rho": 1e12, "outside": "skip"}
+    table = pd.DataFrame({"age": [*[999] * 99, 7] * 3, "who": np.repeat([1, 2, 3], 100)})
+    for _ in range(3):
+        result = summarize(table, [count(), mean("age", 0, 120)], **options)
+        assert result["value"].tolist() == pytest.approx([3, 7], rel=1e-4)
+
+
+def test_a_row_is_left_out_if_any_of_its_columns_is_outside_any_of_its_bounds() -> None:
+    table = pd.DataFrame({"a": [1, 9, 1, 1], "b": [1.0, 1.0, float("inf"), 5.0]})
+    asked_for = [count(), mean("a", 0, 10), total("a", 0, 8), mean("b", 0, 4)]
+    result = summarize(table, asked_for, rho=1e12, outside="skip")
+    assert result["value"].tolist() == pytest.approx([1, 1, 1, 1], rel=1e-4)
 
 
 @pytest.mark.parametrize("guarantee", [{"epsilon": 1.0}, {"epsilon": 0.01}, {"rho": 0.1}], ids=str)
