@@ -39,12 +39,24 @@ def native_frame(
 
     engine = getattr(table, "implementation", None)
     if engine is not None and (engine.is_pandas() or engine.is_polars()):
+        if engine.is_pandas() and "column" in columns:
+            columns = {**columns, "column": _indices(columns["column"])}
         frame = nw.from_dict(columns, backend=cast("Any", engine))
         held = [name for name in columns if name in doubles]
         return frame.with_columns(nw.col(*held).cast(nw.Float64())).to_native()
     result = _arrow_table(columns, doubles)
     is_spark = engine is not None and engine.is_pyspark()
     return table.to_native().sparkSession.createDataFrame(result) if is_spark else result
+
+
+def _indices(names: list[Any]) -> Any:
+    """Return indices of columns as integers of pandas, even beside an empty cell; names as is."""
+    if not all(isinstance(name, int | None) for name in names) or {*names} == {None}:
+        return names
+    with optional():
+        import pandas as pd  # noqa: PLC0415 - this is a frame of pandas
+
+    return pd.array(names, dtype="Int64")
 
 
 def _arrow_table(columns: dict[str, list[Any]], doubles: Collection[str]) -> Any:

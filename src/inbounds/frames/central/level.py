@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from inbounds import _check
 from inbounds._entry import called
 from inbounds.frames.central import moment
-from inbounds.frames.central.argument import check_column, check_levels
+from inbounds.frames.central.argument import Column, check_column, check_levels
 from inbounds.frames.central.estimate import Estimate, Released
 from inbounds.frames.central.statistic import _Mean
 from inbounds.frames.central.statistic_type import Statistic
@@ -59,7 +59,7 @@ class _Categories(Statistic):
 
 
 @called()
-def proportion(column: str) -> Statistic:
+def proportion(column: Column) -> Statistic:
     """Ask for the fraction of rows in which a column is true.
 
     Parameters
@@ -90,7 +90,7 @@ def proportion(column: str) -> Statistic:
 
 
 @called()
-def categories(column: str, levels: Sequence[Any], *, complete: bool = True) -> Statistic:
+def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) -> Statistic:
     """Ask for the number of rows with each of the levels of a column.
 
     Parameters

@@ -81,7 +81,10 @@ class Summary:
                 name: str | None = plan.mechanism
             else:
                 name, estimates = of_sums, statistic.estimate(released)
-            about = {"statistic": statistic.kind, "column": statistic.column or None}
+            about = {
+                "statistic": statistic.kind,
+                "column": statistic.column if statistic.has_column else None,
+            }
             for label, estimate in zip(statistic.labels, estimates, strict=True):
                 is_exact = not estimate.error.any()
                 yield {**about, **label, MECHANISM: None if is_exact else name}, estimate
