@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -15,19 +14,16 @@ from inbounds._types import Floats
 from inbounds.accounting.composition import Composition, compose
 from inbounds.analysis.calibrate import calibrate
 from inbounds.domain import Box
+from inbounds.frames.central.share import float_below, rho_within
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.mechanism import Mechanism
-from inbounds.sensitivity import PerCoordinate
 from inbounds.sklearn.bound import check_bounds
-from inbounds.sklearn.charge import ROW, check_ledger, label_of, release_rows
+from inbounds.sklearn.charge import ROW, RowRelease, check_ledger, release_rows
 from inbounds.sklearn.data import read_features
 
 with optional():
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
-
-
-_NODES = 128  # values, and levels of their outputs, at which mechanisms are compared
 
 
 class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -51,8 +47,7 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     mechanism_ : Mechanism
-        What releases the features, as numbers from 0 to 1: each number by itself if it is on an
-        interval, and otherwise all numbers of a row together.
+        What releases each feature, as a number from 0 to 1.
     n_features_in_, feature_names_in_
         The number of features, and their names, if they have any.
 
@@ -90,14 +85,13 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Features become numbers from 0 to 1. Of the mechanisms that release each number at an equal part
-    of the guarantee, and those that release a row jointly, the one with the lowest average error is
-    used. What is returned are the expected true values given the outputs, as
-    `Mechanism.denoise` reads them: they are in the bounds, and the less an output says, the closer
-    they are to the middle. If a feature is spread evenly between its bounds, a linear model of it
-    has about the right slope; if it varies less than that, the slope is too small. Bounds that fit
-    the features well matter most: at a small epsilon, an output says little more than on which side
-    of the middle a value is.
+    Features become numbers from 0 to 1. Each is released with an equal part of the guarantee, by
+    the mechanism that has the lowest error then. What is returned are the expected true values
+    given the outputs, as `Mechanism.denoise` reads them: they are in the bounds, and the less an
+    output says, the closer they are to the middle. If a feature is spread evenly between its
+    bounds, a linear model of it has about the right slope; if it varies less than that, the slope
+    is too small. Bounds that fit the features well matter most: at a small epsilon, an output says
+    little more than on which side of the middle a value is.
 
     Examples
     --------
@@ -157,29 +151,25 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def row_guarantee_(self) -> Composition:
         """What one release costs the person that a row is about."""
         check_is_fitted(self)
-        count = self.n_features_in_ if self.mechanism_.domain.is_interval else 1
-        return compose([(self.mechanism_, count)], unit=ROW)
+        return compose([(self.mechanism_, self.n_features_in_)], unit=ROW)
 
     def _prepare(self, X: Any) -> Floats:
-        guarantee = Guarantee(self.epsilon, check_delta(self.delta), self.rho)
+        guarantee = self._guarantee()
         warn_if_weak(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         check_ledger(self)
         numbers = read_features(self, X, reset=True)
         check_bounds(self.lower, self.upper, self.n_features_in_)
-        self.mechanism_ = row_mechanism(self.n_features_in_, guarantee)
+        self.mechanism_ = part_mechanism(self.n_features_in_, guarantee)
         return numbers
 
     def _release(self, places: Floats) -> Floats:
         """Release rows of numbers from 0 to 1, after the charge of one row."""
-        count, mechanism = places.shape[1], self.mechanism_
-        about = f"{count} features of each row"
-        if self.ledger is None or count == 1 or not mechanism.domain.is_interval:
-            return np.asarray(release_rows(self, mechanism, places, about))
-        # Each number is a release of its own, and all of a row together have the guarantee.
-        cost = {"epsilon": self.epsilon} if self.rho is None else {"rho": self.rho}
-        label = label_of(self, about)
-        self.ledger.spend(self.dataset, **cost, label=label, unit=ROW)
-        return np.asarray(mechanism.release(places))
+        count, asked = places.shape[1], self._guarantee()
+        row = RowRelease(self.mechanism_, count, asked)
+        return np.asarray(release_rows(self, row, places, f"{count} features of each row"))
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, check_delta(self.delta), self.rho)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -188,47 +178,35 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 @lru_cache(maxsize=64)
-def row_mechanism(count: int, guarantee: Guarantee) -> Mechanism:
-    """Return the mechanism that releases rows of `count` numbers from 0 to 1 with the least error.
+def part_mechanism(count: int, guarantee: Guarantee) -> Mechanism:
+    """Return the mechanism for numbers from 0 to 1, of which `count` have the guarantee together.
+
+    Noise for all numbers at once has at least twice the error, for all guarantees that were tried.
 
     Examples
     --------
-    >>> row_mechanism(2, Guarantee(epsilon=1.0))
+    >>> part_mechanism(2, Guarantee(epsilon=1.0))
     Optimal(Box(0, 1), L2(1), epsilon=0.5, objective='average')
-    >>> type(row_mechanism(50, Guarantee(epsilon=1.0, delta=1e-6))).__name__
-    'BoundedGaussian'
+    >>> with_delta = part_mechanism(100, Guarantee(epsilon=1.0, delta=1e-6))
+    >>> with_delta.epsilon > 2 * part_mechanism(100, Guarantee(epsilon=1.0)).epsilon
+    True
     """
     if count == 1:
         return calibrate(Box(0, 1), 1, **guarantee.stated())
-    name = "epsilon" if guarantee.rho is None else "rho"
-    part: dict[str, Any] = {name: part_of(getattr(guarantee, name), count)}
-    each = calibrate(Box(0, 1), 1, **part)
-    if guarantee.is_pure:  # joint mechanisms would be products of others, with a larger error
-        return each
-    rows = Box([0.0] * count, [1.0] * count)
-    joint = calibrate(rows, PerCoordinate([1.0] * count), **guarantee.stated())
-    of_one = type(joint)(
-        Box(0, 1), PerCoordinate([1.0]), **joint.parameters
-    )  # the same noise in each coordinate
-    return joint if explained(of_one) > explained(each) else each
-
-
-def explained(mechanism: Mechanism) -> float:
-    """Return how much of the variance of values is left in what is read from outputs, about.
-
-    The values are spread evenly from 0 to 1. With x such a value and r what is read from its
-    output, the squared error of r is Var(x) - Var(r), because r is the mean of x given the output.
-
-    Examples
-    --------
-    >>> from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
-    >>> few, many = (explained(BoundedGaussian(Box(0, 1), 1, s)) for s in (3.0, 0.01))
-    >>> 0 < few < 0.02, 0.99 < many < 1.01
-    (True, True)
-    """
-    middles = (np.arange(_NODES) + 0.5) / _NODES
-    outputs = [mechanism.quantile(level, middles) for level in middles.tolist()]
-    return float(np.var(mechanism.denoise(np.array(outputs))) * 12)
+    wholes = [guarantee]
+    if guarantee.rho is None and guarantee.delta is not None:
+        epsilon, delta = guarantee.pair
+        wholes = [Guarantee(epsilon), Guarantee(rho=rho_within(epsilon, delta))]
+    candidates = [
+        calibrate(
+            Box(0, 1),
+            1,
+            epsilon=None if whole.epsilon is None else part_of(whole.epsilon, count),
+            rho=None if whole.rho is None else part_of(whole.rho, count),
+        )
+        for whole in wholes
+    ]
+    return max(candidates, key=lambda mechanism: mechanism.epsilon)
 
 
 def part_of(amount: float, count: int) -> float:
@@ -239,7 +217,4 @@ def part_of(amount: float, count: int) -> float:
     >>> part_of(1.0, 3) * 3 <= 1.0
     True
     """
-    part = amount / count
-    while Fraction(part) * count > Fraction(amount):
-        part = math.nextafter(part, 0.0)
-    return part
+    return float_below(Fraction(amount) / count)
