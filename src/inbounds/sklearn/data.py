@@ -48,7 +48,10 @@ def read_features(estimator: Any, X: Any, *, reset: bool, nulls: bool = False) -
     """
     numbers = as_doubles(X, "X")
     if numbers.ndim != 2:  # the message of scikit-learn shows the values
-        got, hint = f"{numbers.ndim} dimensions", "X.reshape(-1, 1) has one feature."
+        got, hint = (
+            f"{numbers.ndim} dimensions",
+            "Reshape your data: X.reshape(-1, 1) has one feature.",
+        )
         raise ArgumentError.must("X", "have rows and columns", got=got, hint=hint)
     check_array(numbers, input_name="X", estimator=estimator, dtype=None, ensure_all_finite=False)
     validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -161,14 +161,14 @@ def test_a_fitted_object_holds_none_of_the_values() -> None:
 
 
 def test_evenly_spread_features_keep_the_slope_of_a_linear_model() -> None:
-    """The slope has a standard error of 0.02, so a false alarm is rarer than 1e-6.
+    """The slope has a standard error of 0.026, so a false alarm is rarer than 1e-8.
 
     Outputs that are read without a prior have a slope of 0.1, which is refused.
     """
-    values = np.random.default_rng(3).uniform(0, 100, (20_000, 1))
+    values = np.random.default_rng(3).uniform(0, 100, (8000, 1))
     outputs = Privatizer(lower=0, upper=100, epsilon=1.0).fit_transform(values)
     slope = LinearRegression().fit(outputs, values[:, 0]).coef_[0]
-    assert abs(slope - 1) < 0.1
+    assert abs(slope - 1) < 0.15
     noisy = ib.ClampedLaplace.calibrated(ib.Box(0, 100), 100, epsilon=1.0).release(values)
     assert abs(LinearRegression().fit(noisy, values[:, 0]).coef_[0] - 1) > 0.5
 

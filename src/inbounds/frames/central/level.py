@@ -65,8 +65,8 @@ def proportion(column: Column) -> Statistic:
     Parameters
     ----------
     column
-        The name of a column of booleans, or of the numbers 0 and 1. Other numbers count as they do
-        in ``mean(column, 0, 1)``.
+        The name of a column of booleans, or of the numbers 0 and 1, or its index in an array. Other
+        numbers count as they do in ``mean(column, 0, 1)``.
 
     Returns
     -------
@@ -96,7 +96,8 @@ def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) 
     Parameters
     ----------
     column
-        The name of a column of strings, integers, booleans or dates, or of a categorical column.
+        The name of a column of strings, integers, booleans or dates, or of a categorical column, or
+        its index in an array.
     levels
         The public values to count, in a list, an array or anything else that has an order. They
         are of the type of the column's values, and compared as groups are: strings by their bytes.
