@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from inbounds import frames as frames
     from inbounds import plots as plots
     from inbounds import queries as queries
+    from inbounds import sklearn as sklearn
     from inbounds.accounting.composition import Composition, compose
     from inbounds.accounting.ledger import Ledger
     from inbounds.analysis.calibrate import calibrate
@@ -156,6 +157,7 @@ _HOMES = {
     "inbounds.frames": (),
     "inbounds.plots": (),
     "inbounds.queries": (),
+    "inbounds.sklearn": (),
     "inbounds.unit": ("Unit",),
 }
 
@@ -165,4 +167,4 @@ if not TYPE_CHECKING:  # a type checker would accept every misspelt name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "frames", "plots", "queries"})
+    return sorted({*globals(), *__all__, "frames", "plots", "queries", "sklearn"})

@@ -17,6 +17,7 @@ PACKAGES = {
     "pyarrow": ("pyarrow", "frames"),
     "pyspark": ("pyspark", "spark"),
     "rich": ("rich", "cli"),
+    "sklearn": ("scikit-learn", "sklearn"),
     "sqlalchemy": ("SQLAlchemy", "ledger"),
     "typer": ("typer", "cli"),
 }

@@ -192,6 +192,28 @@ def queries_of_networkx() -> None:
     assert ib.queries.graph.algebraic_connectivity(nx.karate_club_graph(), edges=1).box.lower == 0
 
 
+@use("sklearn")
+def estimators_of_private_rows() -> None:
+    from inbounds.sklearn import PrivateLabels, Privatizer
+
+    hidden = Privatizer(lower=0, upper=120, epsilon=1.0)
+    assert hidden.fit_transform([[17.0], [41.0]]).shape == (2, 1)
+    assert PrivateLabels(hidden, levels=[0, 1], epsilon=1.0).get_params()["epsilon"] == 1.0
+
+
+@use("sklearn", "narwhals", "pandas")
+def estimators_of_private_statistics() -> None:
+    from inbounds.sklearn import PrivateSimpleImputer, PrivateStandardScaler
+
+    for kind in (PrivateSimpleImputer, PrivateStandardScaler):
+        assert len(kind(lower=0, upper=120, epsilon=1.0).fit([[17.0], [41.0]]).summary_) == 2
+
+
+@use("narwhals", "pandas")
+def summarize_an_array() -> None:
+    assert len(ib.summarize(np.ones((9, 2)), ib.frames.mean(1, 0, 2), epsilon=1.0)) == 1
+
+
 @use("sqlalchemy")
 def ledger() -> None:
     with ib.Ledger(FOLDER / "budget.db") as kept:

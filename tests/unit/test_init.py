@@ -107,7 +107,9 @@ def test_an_unknown_name_is_an_attribute_error_that_names_it() -> None:
         _ = inbounds.nonsense  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("package", [inbounds.frames, inbounds.plots, inbounds.queries])
+@pytest.mark.parametrize(
+    "package", [inbounds.frames, inbounds.plots, inbounds.queries, inbounds.sklearn]
+)
 def test_a_public_package_has_public_names_and_each_is_documented(package: ModuleType) -> None:
     assert package.__all__
     for name in package.__all__:
@@ -127,8 +129,12 @@ def test_a_name_is_the_same_object_at_every_use() -> None:
 
 
 def test_importing_loads_no_heavy_library() -> None:
-    heavy = {"scipy", "flint", "numba", "pandas", "matplotlib"}
+    heavy = {"scipy", "flint", "numba", "pandas", "matplotlib", "sklearn"}
     assert not heavy & modules_after("import inbounds")
+
+
+def test_estimators_are_named_without_loading_scikit_learn() -> None:
+    assert "sklearn" not in modules_after("import inbounds as ib\nib.sklearn.__all__")
 
 
 def test_stating_a_box_and_a_sensitivity_loads_no_heavy_library() -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.array import open_array
 
 with optional():
     import narwhals as nw
@@ -25,17 +28,17 @@ they cannot be read."""
 
 
 def bind_columns(
-    frame: Any, used: Collection[tuple[str, str]]
-) -> tuple[BoundTable, dict[str, str]]:
+    frame: Any, used: Collection[tuple[str, str | int]]
+) -> tuple[BoundTable, dict[Any, str]]:
     """Return the columns of a frame that are used, and the new name of each of them.
 
     Parameters
     ----------
     frame
-        A frame of any engine that `summarize` supports.
+        A frame of any engine that `summarize` supports, or an array of NumPy.
     used
-        Pairs of an argument and the name of a column that it gives. If there are none, the first
-        column is taken, because a table without columns has no rows.
+        Pairs of an argument and the name of a column that it gives, or the index of one. If there
+        are none, the first column is taken, because a table without columns has no rows.
 
     Examples
     --------
@@ -68,6 +71,9 @@ def own_name(i: int) -> str:
 
 def _engine(frame: Any) -> tuple[list[Any], Callable[[list[int]], Any]]:
     """Return the names of a frame's columns, and a function that takes columns by their places."""
+    if isinstance(frame, np.ndarray):
+        names, column = open_array(frame)
+        return names, lambda places: _of_array(column, places)
     if dependencies.is_pandas_dataframe(frame):
         return frame.columns.tolist(), lambda places: _of_pandas(frame, places)
     if dependencies.is_polars_dataframe(frame) or dependencies.is_polars_lazyframe(frame):
@@ -82,13 +88,20 @@ def _engine(frame: Any) -> tuple[list[Any], Callable[[list[int]], Any]]:
         return frame.columns, lambda places: _of_spark(frame, places)
     raise ArgumentTypeError.must_be(
         "frame",
-        "a pandas or Polars data frame, a PyArrow table, a DuckDB relation or a PySpark data frame",
+        "a pandas or Polars data frame, a PyArrow table, a DuckDB relation, a PySpark data frame "
+        "or a NumPy array",
         got=type(frame).__name__,
     )
 
 
-def _place(argument: str, name: str, names: Sequence[Any]) -> int:
-    matches = [i for i, other in enumerate(names) if isinstance(other, str) and other == name]
+def _place(argument: str, name: str | int, names: Sequence[Any]) -> int:
+    """Return the place of a column: names are texts, and the labels 0, 1, … of arrays integers."""
+    kind = str if isinstance(name, str) else int
+    matches = [
+        i
+        for i, other in enumerate(names)
+        if isinstance(other, kind) and not isinstance(other, bool) and other == name
+    ]
     if not matches:
         requirement = f"name columns of the frame, which has no column {name!r}"
         raise ArgumentError.must(argument, requirement)
@@ -98,7 +111,7 @@ def _place(argument: str, name: str, names: Sequence[Any]) -> int:
     return matches[0]
 
 
-def _refuse_alike(used: Iterable[tuple[str, str]], names: Sequence[str]) -> None:
+def _refuse_alike(used: Iterable[tuple[str, Any]], names: Sequence[str]) -> None:
     """Refuse a name that differs from another one only in case: DuckDB does not tell them apart."""
     folded = [name.casefold() for name in names]
     for argument, name in used:
@@ -106,6 +119,16 @@ def _refuse_alike(used: Iterable[tuple[str, str]], names: Sequence[str]) -> None
             raise ArgumentError.must(
                 argument, "name columns that differ from others by more than case", got=repr(name)
             )
+
+
+def _of_array(column: Callable[[int], Any], places: list[int]) -> Any:
+    """Make a frame of pandas; columns of objects keep their objects, whatever they are."""
+    with optional():
+        import pandas as pd  # noqa: PLC0415 - frames of other engines do without
+
+    arrays = {own_name(i): column(place) for i, place in enumerate(places)}
+    kinds = {name: object if array.dtype == object else None for name, array in arrays.items()}
+    return pd.DataFrame({name: pd.Series(arrays[name], dtype=kinds[name]) for name in arrays})
 
 
 def _of_pandas(frame: Any, places: list[int]) -> Any:

@@ -11,6 +11,9 @@ NUMBERS = ("value", "standard_error", "lower", "upper")
 """Columns of a result that hold estimates."""
 
 
+_MIXED = ("column", "level")  # which may hold integers, and nothing in other rows
+
+
 def native_frame(
     table: Any, columns: dict[str, list[Any]], doubles: Collection[str] = NUMBERS
 ) -> Any:
@@ -39,6 +42,8 @@ def native_frame(
 
     engine = getattr(table, "implementation", None)
     if engine is not None and (engine.is_pandas() or engine.is_polars()):
+        if engine.is_pandas():
+            columns = {**columns, **{n: _integers(columns[n]) for n in _MIXED if n in columns}}
         frame = nw.from_dict(columns, backend=cast("Any", engine))
         held = [name for name in columns if name in doubles]
         return frame.with_columns(nw.col(*held).cast(nw.Float64())).to_native()
@@ -58,6 +63,16 @@ def of_one_type(values: list[Any]) -> list[Any]:
     if len({type(value) for value in values if value is not None}) <= 1:
         return values
     return [None if value is None else str(value) for value in values]
+
+
+def _integers(values: list[Any]) -> Any:
+    """Return integers as those of pandas, even beside an empty cell; other values as they are."""
+    if {type(value) for value in values} != {int, type(None)}:
+        return values
+    with optional():
+        import pandas as pd  # noqa: PLC0415 - this is a frame of pandas
+
+    return pd.array(values, dtype="Int64")
 
 
 def _arrow_table(columns: dict[str, list[Any]], doubles: Collection[str]) -> Any:

@@ -12,11 +12,17 @@ from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 
+Column = str | int
+"""The name of a column, or its index in an array; in tables of ours it is always a name."""
+
+AnyColumn = Any
+"""The same, where type checkers cannot know which of them it is."""
+
 _LIST = "a list of values of the column"
 _NARROWEST, _WIDEST = 2.0**-250, 2.0**250
 
 
-def check_bounded(column: object, lower: float, upper: float) -> tuple[str, tuple[float, ...]]:
+def check_bounded(column: object, lower: float, upper: float) -> tuple[Column, tuple[float, ...]]:
     """Return the name of a column and its bounds, which must be finite and in order.
 
     Examples
@@ -31,7 +37,7 @@ def check_bounded(column: object, lower: float, upper: float) -> tuple[str, tupl
     return _checked(column, "upper", (low, high))
 
 
-def check_binned(column: object, edges: Sequence[float]) -> tuple[str, tuple[float, ...]]:
+def check_binned(column: object, edges: Sequence[float]) -> tuple[Column, tuple[float, ...]]:
     """Return the name of a column and the edges of its bins, which must increase.
 
     Examples
@@ -45,17 +51,37 @@ def check_binned(column: object, edges: Sequence[float]) -> tuple[str, tuple[flo
     return _checked(column, "edges", tuple(numbers.tolist()))
 
 
-def check_column(column: object) -> str:
-    """Return the name of a column.
+def check_column(column: object) -> Column:
+    """Return the name of a column, or its index.
 
     Examples
     --------
-    >>> check_column("smoker")
-    'smoker'
+    >>> check_column("smoker"), check_column(np.int64(0))
+    ('smoker', 0)
     """
-    if not isinstance(column, str) or not column:
-        raise ArgumentTypeError.must_be("column", "the name of a column", got=quoted(column))
-    return column
+    if not is_column(column) or column == "":  # which stands for no column
+        requirement = "the name of a column, or its index in an array"
+        raise ArgumentTypeError.must_be("column", requirement, got=quoted(column))
+    return plain_column(column)
+
+
+def is_column(column: object) -> bool:
+    """Whether this is a name, or an index, which is a whole number of 0 or more.
+
+    Examples
+    --------
+    >>> is_column("age"), is_column(0), is_column(-1), is_column(False)
+    (True, True, False, False)
+    """
+    if isinstance(column, str):
+        return True
+    is_index = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    return is_index and column >= 0  # type: ignore[operator]
+
+
+def plain_column(column: Any) -> Column:
+    """Return a name as it is, and an index of any type as an integer of Python."""
+    return column if isinstance(column, str) else int(column)
 
 
 def check_levels(levels: object) -> tuple[Any, ...]:
@@ -123,10 +149,10 @@ def plain_value(value: Any) -> Any:
 
 def _checked(
     column: object, argument: str, edges: tuple[float, ...]
-) -> tuple[str, tuple[float, ...]]:
-    column = check_column(column)
+) -> tuple[Column, tuple[float, ...]]:
+    name = check_column(column)
     if not _NARROWEST < edges[-1] - edges[0] < _WIDEST:
         requirement = "give a range whose width is between 2**-250 and 2**250"
         got = f"{format_numbers(edges[0])} to {format_numbers(edges[-1])}"
         raise ArgumentError.must(argument, requirement, got=got)
-    return column, edges
+    return name, edges

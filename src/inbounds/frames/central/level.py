@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from inbounds import _check
 from inbounds._entry import called
 from inbounds.frames.central import moment
-from inbounds.frames.central.argument import check_column, check_levels
+from inbounds.frames.central.argument import Column, check_column, check_levels
 from inbounds.frames.central.estimate import Estimate, Released
 from inbounds.frames.central.statistic import _Mean
 from inbounds.frames.central.statistic_type import Statistic
@@ -59,14 +59,15 @@ class _Categories(Statistic):
 
 
 @called()
-def proportion(column: str) -> Statistic:
+def proportion(column: Column) -> Statistic:
     """Ask for the fraction of rows in which a column is true.
 
     Parameters
     ----------
     column
-        The name of a column of booleans, or of the numbers 0 and 1. Other numbers count as they do
-        in ``mean(column, 0, 1)``, unless `summarize` is told otherwise by `outside`.
+        The name of a column of booleans, or of the numbers 0 and 1, or its index in an array. Other
+        numbers count as they do in ``mean(column, 0, 1)``, unless `summarize` is told otherwise by
+        `outside`.
 
     Returns
     -------
@@ -90,13 +91,14 @@ def proportion(column: str) -> Statistic:
 
 
 @called()
-def categories(column: str, levels: Sequence[Any], *, complete: bool = True) -> Statistic:
+def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) -> Statistic:
     """Ask for the number of rows with each of the levels of a column.
 
     Parameters
     ----------
     column
-        The name of a column of strings, integers, booleans or dates, or of a categorical column.
+        The name of a column of strings, integers, booleans or dates, or of a categorical column, or
+        its index in an array.
     levels
         The public values to count, in a list, an array or anything else that has an order. They
         are of the type of the column's values, and compared as groups are: strings by their bytes.

@@ -15,6 +15,8 @@ from fractions import Fraction
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from inbounds.frames.central.argument import AnyColumn
+
 if TYPE_CHECKING:
     from inbounds.frames.central.fixed_point import IntegerColumns
     from inbounds.frames.central.statistic import Statistic
@@ -56,7 +58,7 @@ class Moment(ABC):
         The column that is summed and its public bounds, with the inner edges of bins between them.
     """
 
-    column: str = ""
+    column: AnyColumn = ""
     edges: tuple[float, ...] = ()
 
     @property

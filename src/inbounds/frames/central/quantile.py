@@ -18,7 +18,7 @@ from inbounds._check import format_numbers
 from inbounds._entry import called
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import moment
-from inbounds.frames.central.argument import check_bounded
+from inbounds.frames.central.argument import Column, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released
 from inbounds.frames.central.points import checked_steps
 from inbounds.frames.central.statistic_type import Statistic
@@ -101,7 +101,7 @@ def as_fraction(q: float) -> Fraction:
 
 @called()
 def quantile(
-    column: str,
+    column: Column,
     q: float | Sequence[float],
     lower: float,
     upper: float,
@@ -114,7 +114,7 @@ def quantile(
     Parameters
     ----------
     column
-        The name of a column of numbers.
+        The name of a column of numbers, or its index in an array.
     q
         Which quantile, from 0.000001 to 0.999999, or a list of them. 0.5 is the median.
     lower, upper
@@ -168,7 +168,7 @@ def quantile(
 
 @called()
 def median(
-    column: str,
+    column: Column,
     lower: float,
     upper: float,
     *,
@@ -206,7 +206,7 @@ def median(
 
 
 def _quantile(
-    column: str,
+    column: Column,
     q: float | Sequence[float],
     lower: float,
     upper: float,

@@ -13,7 +13,7 @@ from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
-from inbounds.frames.central.argument import listed
+from inbounds.frames.central.argument import AnyColumn, is_column, listed, plain_column
 from inbounds.frames.central.outside import OutsidePolicy
 from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic
@@ -44,11 +44,11 @@ class Request:
     """
 
     statistics: tuple[Statistic, ...]
-    by: tuple[str, ...]
+    by: tuple[AnyColumn, ...]
     groups: tuple[Key, ...]
     adjacency: Adjacency
     rows: int
-    person: str | None
+    person: AnyColumn | None
     size: int | None
     nulls: NullPolicy
     outside: OutsidePolicy = "clip"
@@ -65,22 +65,22 @@ class Request:
         return self.adjacency == "add-remove" or self.person is not None
 
     @property
-    def columns(self) -> list[str]:
+    def columns(self) -> list[AnyColumn]:
         """The columns that the statistics describe."""
-        return [statistic.column for statistic in self.statistics if statistic.column]
+        return [statistic.column for statistic in self.statistics if statistic.has_column]
 
     @property
-    def numbers(self) -> list[str]:
+    def numbers(self) -> list[AnyColumn]:
         """The columns of numbers among them."""
-        return [s.column for s in self.statistics if s.column and s.holds != "levels"]
+        return [s.column for s in self.statistics if s.has_column and s.holds != "levels"]
 
-    def under(self, names: Mapping[str, str]) -> Request:
+    def under(self, names: Mapping[AnyColumn, str]) -> Request:
         """Return the same request for a table whose columns have new names."""
         return replace(
             self,
             statistics=tuple(
                 replace(statistic, column=names[statistic.column])
-                if statistic.column
+                if statistic.has_column
                 else statistic
                 for statistic in self.statistics
             ),
@@ -105,7 +105,7 @@ class Opened:
 
     table: BoundTable
     request: Request
-    called: Mapping[str, str]
+    called: Mapping[str, AnyColumn]
 
 
 def check_request(
@@ -133,8 +133,9 @@ def check_request(
     names, keys = _check_groups(by, groups)
     asked = _check_statistics(statistics)
     _check_names(names, asked)
-    if not (person is None or isinstance(person, str)):
-        raise ArgumentTypeError.must_be("id", "the name of a column", got=quoted(person))
+    if not (person is None or is_column(person)):
+        requirement = "the name of a column, or its index in an array"
+        raise ArgumentTypeError.must_be("id", requirement, got=quoted(person))
     neighbours = check_adjacency(adjacency=adjacency)
     request = Request(
         statistics=asked,
@@ -142,7 +143,7 @@ def check_request(
         groups=keys,
         adjacency=neighbours,
         rows=_check.positive_integer(rows=rows),
-        person=person,
+        person=None if person is None else plain_column(person),
         size=None if size is None else _check.positive_integer(size=size),
         nulls=cast("NullPolicy", _check.one_of(("error", "skip"), nulls=nulls)),
         outside=cast("OutsidePolicy", _check.one_of(get_args(OutsidePolicy), outside=outside)),
@@ -179,7 +180,7 @@ def open_table(frame: Any, request: Request) -> Opened:
         used.append(("id", request.person))
     table, names = bind_columns(frame, used)
     for statistic in request.statistics:
-        if statistic.column:
+        if statistic.has_column:
             _check_values(table, names[statistic.column], statistic)
     for i, name in enumerate(request.by):
         check_keys(table, names[name], name, [key[i] for key in request.groups])
@@ -219,7 +220,7 @@ def _check_statistics(statistics: object) -> tuple[Statistic, ...]:
     return tuple(listed)
 
 
-def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Key, ...]]:
+def _check_groups(by: object, groups: object) -> tuple[tuple[AnyColumn, ...], tuple[Key, ...]]:
     if (by is None) != (groups is None):
         missing, other = ("by", "groups") if by is None else ("groups", "by")
         raise ArgumentError.must_be(
@@ -230,10 +231,8 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
         )
     if by is None:
         return (), ((),)
-    names = check_by(by)
-    keys = tuple(
-        _key(group, alone=isinstance(by, str)) for group in listed("groups", groups, _LIST)
-    )
+    names, alone = check_by(by), is_column(by)
+    keys = tuple(_key(group, alone=alone) for group in listed("groups", groups, _LIST))
     if not keys or len(set(keys)) < len(keys) or any(len(key) != len(names) for key in keys):
         raise ArgumentError.must(
             "groups", "hold at least one group, none twice, each with one value per column in by"
@@ -241,23 +240,24 @@ def _check_groups(by: object, groups: object) -> tuple[tuple[str, ...], tuple[Ke
     return names, keys
 
 
-def check_by(by: object) -> tuple[str, ...]:
-    """Return the names of the columns to group by.
+def check_by(by: object) -> tuple[AnyColumn, ...]:
+    """Return the columns to group by.
 
     Examples
     --------
-    >>> check_by("town"), check_by(["town", "year"])
-    (('town',), ('town', 'year'))
+    >>> check_by("town"), check_by(["town", "year"]), check_by(2)
+    (('town',), ('town', 'year'), (2,))
     """
-    names = (by,) if isinstance(by, str) else by
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ArgumentTypeError.must_be("by", "the name of a column, or a list of names")
+    names = (by,) if is_column(by) else by
+    if not isinstance(names, Sequence) or isinstance(names, str) or not all(map(is_column, names)):
+        requirement = "the name of a column or its index in an array, or a list of these"
+        raise ArgumentTypeError.must_be("by", requirement)
     if not names or len(set(names)) < len(names):
         raise ArgumentError.must("by", "name at least one column, and none twice")
-    return tuple(names)
+    return tuple(map(plain_column, names))
 
 
-def _check_names(by: tuple[str, ...], statistics: tuple[Statistic, ...]) -> None:
+def _check_names(by: tuple[AnyColumn, ...], statistics: tuple[Statistic, ...]) -> None:
     """Refuse to group by a column whose name the result needs."""
     labels = {name for statistic in statistics for label in statistic.labels for name in label}
     added = {*NAMES, *NUMBERS, MECHANISM} - ({LABEL} - labels)  # "q" is fine without quantiles

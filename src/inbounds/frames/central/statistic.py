@@ -18,7 +18,7 @@ from typing import Any
 from inbounds._check import format_numbers
 from inbounds._entry import called
 from inbounds.frames.central import moment
-from inbounds.frames.central.argument import check_binned, check_bounded
+from inbounds.frames.central.argument import Column, check_binned, check_bounded
 from inbounds.frames.central.estimate import Estimate, Released, mean_of, variance_of
 from inbounds.frames.central.statistic_type import LABELS
 from inbounds.frames.central.statistic_type import Statistic as Statistic  # noqa: PLC0414
@@ -142,13 +142,13 @@ def count() -> Statistic:
 
 
 @called()
-def total(column: str, lower: float, upper: float) -> Statistic:
+def total(column: Column, lower: float, upper: float) -> Statistic:
     """Ask for the sum Σx of a column whose values are in [`lower`, `upper`].
 
     Parameters
     ----------
     column
-        The name of a column of numbers.
+        The name of a column of numbers, or its index in an array.
     lower, upper
         Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
         otherwise by `outside`.
@@ -177,13 +177,13 @@ def total(column: str, lower: float, upper: float) -> Statistic:
 
 
 @called()
-def mean(column: str, lower: float, upper: float) -> Statistic:
+def mean(column: Column, lower: float, upper: float) -> Statistic:
     """Ask for the mean Σx/n of a column whose values are in [`lower`, `upper`].
 
     Parameters
     ----------
     column
-        The name of a column of numbers.
+        The name of a column of numbers, or its index in an array.
     lower, upper
         Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
         otherwise by `outside`.
@@ -212,13 +212,13 @@ def mean(column: str, lower: float, upper: float) -> Statistic:
 
 
 @called()
-def variance(column: str, lower: float, upper: float) -> Statistic:
+def variance(column: Column, lower: float, upper: float) -> Statistic:
     """Ask for the variance Σ(x - Σx/n)²/n of a column whose values are in [`lower`, `upper`].
 
     Parameters
     ----------
     column
-        The name of a column of numbers.
+        The name of a column of numbers, or its index in an array.
     lower, upper
         Public bounds. Values outside are moved to the nearest bound, unless `summarize` is told
         otherwise by `outside`.
@@ -247,13 +247,13 @@ def variance(column: str, lower: float, upper: float) -> Statistic:
 
 
 @called()
-def histogram(column: str, edges: Sequence[float]) -> Statistic:
+def histogram(column: Column, edges: Sequence[float]) -> Statistic:
     """Ask for the number of rows in each bin of a column.
 
     Parameters
     ----------
     column
-        The name of a column of numbers.
+        The name of a column of numbers, or its index in an array.
     edges
         At least two public numbers, each above the one before. A bin contains its lower edge and
         not its upper edge, except for the last bin, which contains both. Values beyond the outer

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from inbounds._check import format_numbers
 from inbounds.frames.central import moment
+from inbounds.frames.central.argument import AnyColumn
 from inbounds.frames.central.estimate import Estimate, Released
 
 LABELS = ("bin_lower", "bin_upper", "level", "q")
@@ -22,7 +23,7 @@ class Statistic(ABC):
     Attributes
     ----------
     column
-        The column that it describes; empty for a count.
+        The name of the column that it describes, or its index in an array; "" for a count.
     edges
         The public bounds of the column, and between them the inner edges of a histogram.
 
@@ -33,7 +34,7 @@ class Statistic(ABC):
     (0.0, 120.0)
     """
 
-    column: str = ""
+    column: AnyColumn = ""
     edges: tuple[float, ...] = ()
 
     holds: ClassVar[Literal["numbers", "truths", "levels"]] = "numbers"
@@ -43,6 +44,11 @@ class Statistic(ABC):
     def kind(self) -> str:
         """The name of the statistic in a summary, which is that of its class."""
         return type(self).__name__.strip("_").lower()
+
+    @property
+    def has_column(self) -> bool:
+        """Whether it describes a column, as all statistics but a count do; 0 is an index."""
+        return bool(self.column != "")
 
     @property
     def lower(self) -> float:
@@ -86,5 +92,5 @@ class Statistic(ABC):
         """
 
     def __repr__(self) -> str:
-        arguments = [repr(self.column), *map(format_numbers, self.edges)] if self.column else []
-        return f"{self.kind}({', '.join(arguments)})"
+        arguments = [repr(self.column), *map(format_numbers, self.edges)]
+        return f"{self.kind}({', '.join(arguments if self.has_column else [])})"

@@ -38,7 +38,7 @@ from inbounds.unit import Adjacency
 def summarize(
     frame: Any,
     statistics: Sequence[Statistic] | Statistic,
-    by: str | Sequence[str] | None = None,
+    by: str | int | Sequence[str | int] | None = None,
     groups: Iterable[Any] | None = None,
     *,
     epsilon: float | None = None,
@@ -46,7 +46,7 @@ def summarize(
     rho: float | None = None,
     adjacency: Adjacency = "replace",
     rows: int = 1,
-    id: str | None = None,
+    id: str | int | None = None,
     size: int | None = None,
     nulls: NullPolicy = "error",
     outside: OutsidePolicy = "clip",
@@ -61,9 +61,11 @@ def summarize(
     Parameters
     ----------
     frame
-        A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation or a
-        PySpark data frame. Its engine computes the sums; a lazy frame is evaluated twice, and once
-        more for each column that quantiles are asked of.
+        A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation, a
+        PySpark data frame or a NumPy array. Its engine computes the sums; a lazy frame is evaluated
+        twice, and once more for each column that quantiles are asked of. Columns of an array are
+        given by their index, as in ``mean(0, 0, 120)``, and those of a structured array by name;
+        NaN is a null there.
     statistics
         One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
         `histogram`, `categories`, `quantile` and `median` of `inbounds.frames`.
@@ -117,7 +119,8 @@ def summarize(
 
     Returns
     -------
-    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB.
+    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB,
+    a pandas data frame for an array.
     It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
     ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``, for
     quantiles ``q``, ``value``, ``standard_error``, which is empty for quantiles, ``lower`` and

@@ -84,6 +84,9 @@ class Summary:
             else:
                 needs_noise = bool(moments([statistic], sizes_public=public))
                 name, estimates = of_sums if needs_noise else None, statistic.estimate(released)
-            about = {"statistic": statistic.kind, "column": statistic.column or None}
+            about = {
+                "statistic": statistic.kind,
+                "column": statistic.column if statistic.has_column else None,
+            }
             for label, estimate in zip(statistic.labels, estimates, strict=True):
                 yield {**about, **label, MECHANISM: name}, estimate

@@ -73,7 +73,7 @@ def _in_pandas(series: Any, dtype: Any) -> tuple[type | None, str]:
 
 
 def check_keys(
-    table: BoundTable, name: str, called: str, values: Sequence[Any], argument: str = "groups"
+    table: BoundTable, name: str, called: str | int, values: Sequence[Any], argument: str = "groups"
 ) -> None:
     """Refuse a column to group by, or values of a type that it cannot have.
 
@@ -108,7 +108,7 @@ def check_keys(
         raise ArgumentTypeError.must(argument, requirement)
 
 
-def check_person(table: BoundTable, name: str, called: str | None = None) -> None:
+def check_person(table: BoundTable, name: str, called: str | int | None = None) -> None:
     """Refuse a column of ids whose values are not compared in the same way by every engine.
 
     Examples
@@ -123,7 +123,7 @@ def check_person(table: BoundTable, name: str, called: str | None = None) -> Non
     fitting, got = value_type(table, name)
     if fitting not in (*PEOPLE, NoneType):
         raise ArgumentTypeError.must(
-            f"column {called or name!r}",
+            f"column {name if called is None else called!r}",
             "hold strings, numbers, booleans, dates or bytes to tell people apart",
             got=got,
             hint="cast it to strings first.",

@@ -114,8 +114,10 @@ def test_groups_are_listed_once_and_complete(by: Any, groups: Any) -> None:
         asked(by=by, groups=groups)
 
 
-@pytest.mark.parametrize(("by", "groups"), [(3, ["x"]), ([3], ["x"]), ("town", "Ulm")])
-def test_groups_are_named_by_strings_and_listed(by: Any, groups: Any) -> None:
+@pytest.mark.parametrize(
+    ("by", "groups"), [(-1, ["x"]), ([2.0], ["x"]), (True, ["x"]), ({"a"}, ["x"]), ("town", "Ulm")]
+)
+def test_groups_are_named_by_strings_or_indices_and_listed(by: Any, groups: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"by|groups"):
         asked(by=by, groups=groups)
 
@@ -126,7 +128,15 @@ def test_options_are_named() -> None:
     with pytest.raises(ArgumentError, match="nulls"):
         asked(nulls="keep")
     with pytest.raises(ArgumentTypeError, match="id"):
-        asked(person=3, size=1)
+        asked(person=-3, size=1)
+
+
+def test_an_index_of_any_type_is_an_integer_of_python() -> None:
+    request = asked(by=np.int8(0), groups=[1], person=np.uint64(2), size=1)
+    assert (request.by, request.groups, request.person) == ((0,), ((1,),), 2)
+    assert {type(request.by[0]), type(request.person)} == {int}
+    assert asked(by=[0, "town"], groups=[(1, "Ulm")]).by == (0, "town")
+    assert asked(statistics=[count(), mean(0, 0, 1)]).columns == [0]
 
 
 @pytest.mark.parametrize(

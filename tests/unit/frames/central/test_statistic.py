@@ -77,7 +77,13 @@ def test_edges_must_rise(edges: Any) -> None:
         histogram("age", edges)
 
 
-@pytest.mark.parametrize("column", ["", None, 3])
-def test_a_column_is_named_by_a_string(column: Any) -> None:
+def test_the_first_column_of_an_array_is_a_column() -> None:
+    assert repr(mean(0, 0, 1)) == "mean(0, 0, 1)"
+    assert mean(0, 0, 1).has_column
+    assert not count().has_column
+
+
+@pytest.mark.parametrize("column", ["", None, -1, 3.0, True, b"age"])
+def test_a_column_is_named_by_a_string_or_an_index(column: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="column"):
         mean(column, 0, 1)
