@@ -20,7 +20,8 @@ def release(table: Columns, case: Case) -> list[dict[str, Any]]:
     `tools.mean` would take the size of a district as public, so means are sums over counts. Its
     quantiles fail on ties, so ages are spread over their year first. It knows no people: a person's
     rows share the epsilon. Its tools take no delta; Gaussian noise at a quarter of the guarantee
-    would be larger.
+    would be larger. It moves counts and sums into ranges that depend on true sizes; we let that
+    pass.
     """
     epsilon, bounds = case.epsilon / 4 / case.rows, (0, LARGEST)
     spread = table["age"] + np.random.default_rng().random(len(table["age"]))

@@ -121,7 +121,7 @@ def _comparison(results: dict[tuple[str, str], Result]) -> Table:
     table = new_table(
         f"{ROWS:,} rows in {DISTRICTS} districts: what four statistics cost",
         f"Root mean squared errors over {_RUNS} runs, districts and bins, and in brackets how many "
-        "of the 95 % intervals hold the truth, in percent, where a library gives intervals. Red: "
+        "of the 95 % intervals hold the truth, in percent, where a library gives them. With *: "
         f"better than inbounds by default, by more than {_BEYOND:g} standard errors. Weights: "
         f"{_WEIGHTS}. Lines: of the function that does the job, without docstring. Seconds of the "
         "processor for one script, and × of ours; OpenDP's search for noise scales takes nearly "
@@ -144,7 +144,7 @@ def _comparison(results: dict[tuple[str, str], Result]) -> Table:
 def _shown(result: Result, ours: Result, statistic: str) -> str:
     text = f"{result.error(statistic):.3g}"
     if better_than(result.squares[statistic], ours.squares[statistic]):
-        text = f"[red]{text}[/]"
+        text = f"[red]{text}*[/]"
     if statistic not in result.held:
         return text
     return f"{text} ({100 * result.held[statistic].mean():.1f})"

@@ -50,7 +50,7 @@ def run() -> Iterator[Table]:
         "Standard errors as summarize states them, and × as a multiple of the better plain "
         "noise with one scale for all (aim 1.1 at pure ε, 1.05 with δ); of a count and a mean, the "
         "root mean square of both multiples. Rivals: the errors of the noise that they calibrate, "
-        "in the same order; red if lower than ours by more than rounding to integers (1 %). They "
+        "in the same order; with * if lower than ours by more than 1 %. They "
         "divide the guarantee evenly, and their mean is a sum over a count.",
         *("asked", "neighbours", "guarantee", "mechanism", "count or total", "×", "mean"),
         *("OpenDP", "diffprivlib", "s"),
@@ -130,6 +130,6 @@ def _errors(of_sums: list[float]) -> list[float]:
 
 
 def _shown(theirs: list[float], ours: list[float]) -> str:
-    """Write the errors of a rival, in red where they are lower than ours."""
+    """Write the errors of a rival, marked where they are lower than ours."""
     pairs = zip(theirs, ours, strict=True)
-    return ", ".join(f"[red]{a:.3g}[/]" if a < 0.99 * b else f"{a:.3g}" for a, b in pairs)
+    return ", ".join(f"[red]{a:.3g}*[/]" if a < 0.99 * b else f"{a:.3g}" for a, b in pairs)

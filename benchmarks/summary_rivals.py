@@ -39,7 +39,8 @@ def _laplace(sums: Sums) -> float:
     scale = dp.binary_search_param(
         lambda scale: dp.m.make_laplace(*space, scale), sums.l1, sums.epsilon / sums.parts
     )
-    return math.sqrt(2) * scale
+    step = math.exp(-1 / scale)  # the noise is an integer, of which k has probability ∝ step^|k|
+    return math.sqrt(2 * step) / (1 - step)
 
 
 def _gaussian(sums: Sums) -> float:
