@@ -1,6 +1,6 @@
 """Draw medians with diffprivlib in an environment of its own; print them as JSON.
 
-Run, in its environment: python -m benchmarks.diffprivlib_medians TABLES LOWER UPPER DRAWS EPSILON...
+Run: .venv-diffprivlib/bin/python -m benchmarks.diffprivlib_medians TABLES LOWER UPPER DRAWS EPSILON
 """
 
 import json
