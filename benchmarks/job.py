@@ -125,9 +125,9 @@ def _comparison(results: dict[tuple[str, str], Result]) -> Table:
         "of the 95 % intervals hold the truth, in percent, where a library gives them. With *: "
         f"better than inbounds by default, by more than {_BEYOND:g} standard errors. Weights: "
         f"{_WEIGHTS}, the best of seven tried for this job. Lines: of the function that does the "
-        "job, without docstring. Seconds of the processor for one script, and × of ours; OpenDP's search for noise scales takes nearly "
-        "all of its time. Neither rival gains from δ here: diffprivlib's tools take none, and "
-        "Laplace noise is OpenDP's best.",
+        "job, without docstring. Seconds of the processor for one script, and × of ours; OpenDP's "
+        "search for noise scales takes nearly all of its time. Neither rival gains from δ here: "
+        "diffprivlib's tools take none, and Laplace noise is OpenDP's best.",
         *("case", "library", *STATISTICS, "lines", "s", "×"),
     )
     for (named, library), result in results.items():
