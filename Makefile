@@ -30,7 +30,7 @@ check: .venv/.ready ## Check format, lint, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/.bench .venv-diffprivlib/.ready ## Run the benchmarks
+bench: .venv/.bench .venv-diffprivlib/.ready .venv-opendp/.ready ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
 dist: .venv/.demo ## Build the wheel and the source archive into dist/
@@ -44,7 +44,7 @@ neighbours: .venv/.ready ## Compare a million pairs of neighbours in every engin
 	INBOUNDS_NEIGHBOUR_CASES=1000000 $(BIN)/pytest -s tests/properties/test_neighbours.py
 
 clean: ## Remove environments, caches and build products
-	rm -rf .venv .venv-diffprivlib build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-diffprivlib .venv-opendp build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment in stages: what the demo needs, what the tests need, what the benchmarks compare with. The
@@ -76,9 +76,10 @@ clean: ## Remove environments, caches and build products
 	@$(INSTALL) --no-build-isolation -e '.[bench]'
 	@touch $@
 
-# diffprivlib does not import with a newer scikit-learn, so its pins stay out of constraints.txt.
-.venv-diffprivlib/.ready: benchmarks/diffprivlib-requirements.txt
-	@echo "Setting up .venv-diffprivlib"
-	@$(PYTHON) -m venv --clear .venv-diffprivlib
-	@.venv-diffprivlib/bin/python $(PIP) -r $<
+# diffprivlib does not import with a newer scikit-learn, and OpenDP reads the plans of one version of
+# Polars only, so their pins stay out of constraints.txt.
+.venv-%/.ready: benchmarks/%-requirements.txt
+	@echo "Setting up .venv-$*"
+	@$(PYTHON) -m venv --clear .venv-$*
+	@.venv-$*/bin/python $(PIP) -r $<
 	@touch $@

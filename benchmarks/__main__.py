@@ -14,7 +14,7 @@ from rich.console import Console
 
 SUITES = (
     *("calibration", "sampling", "frames", "summaries", "quantiles", "ledger", "privatize"),
-    "limits",
+    *("limits", "job"),
 )
 
 

@@ -1,6 +1,6 @@
 """Draw medians with diffprivlib in an environment of its own; print them as JSON.
 
-Run: .venv-diffprivlib/bin/python -m benchmarks.diffprivlib_medians TABLES EPSILON LOWER UPPER DRAWS
+Run: .venv-diffprivlib/bin/python -m benchmarks.diffprivlib_medians TABLES LOWER UPPER DRAWS EPSILON
 """
 
 import json
@@ -12,19 +12,26 @@ from diffprivlib.tools import quantile
 
 
 def main() -> None:
-    path, *numbers, draws = sys.argv[1:]
-    epsilon, lower, upper = map(float, numbers)
+    path, lower, upper, draws, *epsilons = sys.argv[1:]
     warnings.simplefilter("ignore")
-    found = []
-    for rows in np.load(path):
-        outputs = []
-        for _ in range(int(draws)):
-            try:
-                outputs.append(float(quantile(rows, 0.5, epsilon=epsilon, bounds=(lower, upper))))
-            except RuntimeError:  # it fails on ties
-                continue
-        found.append(outputs)
+    tables, bounds = np.load(path), (float(lower), float(upper))
+    found = [
+        [_medians(rows, float(epsilon), bounds, int(draws)) for rows in tables]
+        for epsilon in epsilons
+    ]
     json.dump(found, sys.stdout)
+
+
+def _medians(
+    rows: np.ndarray, epsilon: float, bounds: tuple[float, float], draws: int
+) -> list[float]:
+    outputs = []
+    for _ in range(draws):
+        try:
+            outputs.append(float(quantile(rows, 0.5, epsilon=epsilon, bounds=bounds)))
+        except RuntimeError:  # it fails on ties
+            continue
+    return outputs
 
 
 if __name__ == "__main__":

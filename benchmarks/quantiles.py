@@ -3,10 +3,15 @@
 Every library sees the same tables, knows the same bounds, and hides one replaced row. OpenDP has
 the candidates of our grid, and knows the number of rows. Errors are distances to the nearest
 median.
+
+Run: python -m benchmarks quantiles. In the environment, INBOUNDS_BENCH_RUNS is the number of runs
+of each row.
 """
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rich.table import Table
 
-from benchmarks.timing import run_json
+from benchmarks.timing import run_json, tracked
 from inbounds.frames import median, quantile, summarize
 
 Floats = NDArray[np.float64]
@@ -24,8 +29,9 @@ Floats = NDArray[np.float64]
 _ROOT = Path(__file__).resolve().parents[1]
 _PYTHON = _ROOT / ".venv-diffprivlib/bin/python"
 _SIZES, _EPSILONS = (500, 5000, 50_000), (0.1, 1.0)
-_TABLES, _DRAWS = 8, 12
-_RUNS = 200
+_RUNS = int(os.environ.get("INBOUNDS_BENCH_RUNS", "16"))
+_TABLES = 8
+_DRAWS = max(1, _RUNS // _TABLES)
 _BEYOND = 3.0  # standard errors of a difference that are more than noise
 
 
@@ -74,23 +80,24 @@ def run() -> Iterator[Table]:
 def _medians() -> Table:
     table = Table(
         title="Mean error of a median",
-        caption=f"{_TABLES} tables, {_DRAWS} draws each. Bold: worse than ours; red: better than "
-        f"ours, by more than {_BEYOND:g} standard errors. diffprivlib fails on ties if "
+        caption=f"{_TABLES} tables, {_DRAWS} draws each. Bold: worse than ours; with *: better "
+        f"than ours, by more than {_BEYOND:g} standard errors. diffprivlib fails on ties if "
         "n·epsilon is large: the mean is over the draws that it returns.",
     )
     for heading in ("data", "rows", "epsilon", "inbounds", "OpenDP", "diffprivlib"):
         table.add_column(heading, justify="left" if heading == "data" else "right")
-    for name, data in DATA.items():
-        for n in _SIZES:
-            tables = [data.table(seed, n) for seed in range(_TABLES)]
-            for epsilon in _EPSILONS:
-                ours = _errors(tables, [_ours(data, rows, epsilon) for rows in tables])
-                rivals = [
-                    _errors(tables, [_opendp(data, rows, epsilon) for rows in tables]),
-                    _errors(tables, _diffprivlib(data, tables, epsilon)),
-                ]
-                shown = [_compared(ours, theirs) for theirs in rivals]
-                table.add_row(name, f"{n:,}", f"{epsilon:g}", f"{ours.mean():.3g}", *shown)
+    for name, n in tracked(product(DATA, _SIZES), "Medians"):
+        data = DATA[name]
+        tables = [data.table(seed, n) for seed in range(_TABLES)]
+        theirs = _diffprivlib(data, tables)
+        for epsilon, drawn in zip(_EPSILONS, theirs, strict=True):
+            ours = _errors(tables, [_ours(data, rows, epsilon) for rows in tables])
+            rivals = [
+                _errors(tables, [_opendp(data, rows, epsilon) for rows in tables]),
+                _errors(tables, drawn),
+            ]
+            shown = [_compared(ours, rival) for rival in rivals]
+            table.add_row(name, f"{n:,}", f"{epsilon:g}", f"{ours.mean():.3g}", *shown)
     return table
 
 
@@ -114,7 +121,7 @@ def _compared(ours: Floats, theirs: Floats) -> str:
     text, far = f"{np.nanmean(theirs):.3g}", _BEYOND * noise
     if np.mean(difference) > far:
         return f"[bold]{text}[/]"
-    return f"[red]{text}[/]" if np.mean(difference) < -far else text
+    return f"[red]{text}*[/]" if np.mean(difference) < -far else text
 
 
 def _ours(data: Data, rows: Floats, epsilon: float) -> list[float]:
@@ -138,14 +145,14 @@ def _opendp(data: Data, rows: Floats, epsilon: float) -> list[float]:
     return [release(values) for _ in range(_DRAWS)]
 
 
-def _diffprivlib(data: Data, tables: list[Floats], epsilon: float) -> list[list[float]]:
-    """Return its outputs in an environment of its own; none if it is not installed."""
+def _diffprivlib(data: Data, tables: list[Floats]) -> list[list[list[float]]]:
+    """Return its outputs for each epsilon and table, and none if it is not installed."""
     if not _PYTHON.exists():
-        return [[] for _ in tables]
+        return [[[] for _ in tables] for _ in _EPSILONS]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tables.npy")
         np.save(path, np.array(tables))
-        arguments = [path, epsilon, data.lower, data.upper, _DRAWS]
+        arguments = [path, data.lower, data.upper, _DRAWS, *_EPSILONS]
         command = [_PYTHON, "-m", "benchmarks.diffprivlib_medians", *arguments]
         result: Any = run_json([str(part) for part in command])
     return list(result)
@@ -153,6 +160,7 @@ def _diffprivlib(data: Data, tables: list[Floats], epsilon: float) -> list[list[
 
 # --- coverage of intervals ---
 
+_COVERED = ("ages", "incomes", "lumpy")
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "median": (0.5, {}),
     "q = 0.9": (0.9, {}),
@@ -169,17 +177,15 @@ def _coverage() -> Table:
     table = Table(
         title="Coverage of 95 % intervals at epsilon = 1",
         caption=f"{_RUNS} runs. Length: the median, in units of the data. All: how often every "
-        "interval of a run holds its quantile.",
+        "interval of a run holds its quantile. OpenDP and diffprivlib give no intervals of "
+        "quantiles.",
     )
     for heading in ("data", "rows", "asked for", "coverage", "length", "all"):
         table.add_column(heading, justify="left" if heading in ("data", "asked for") else "right")
-    for name in ("ages", "incomes", "lumpy"):
-        data = DATA[name]
-        for n in _SIZES[:2]:
-            for case, (q, options) in CASES.items():
-                held, lengths = _held(data, n, q, options)
-                shown = f"{held.mean():.3f}", f"{np.median(lengths):.3g}"
-                table.add_row(name, f"{n:,}", case, *shown, f"{held.all(axis=1).mean():.3f}")
+    for name, n, case in tracked(product(_COVERED, _SIZES[:2], CASES), "Intervals"):
+        held, lengths = _held(DATA[name], n, *CASES[case])
+        shown = f"{held.mean():.3f}", f"{np.median(lengths):.3g}"
+        table.add_row(name, f"{n:,}", case, *shown, f"{held.all(axis=1).mean():.3f}")
     return table
 
 

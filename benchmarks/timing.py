@@ -4,13 +4,13 @@ import json
 import math
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from timeit import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,6 +19,8 @@ _SAMPLE = 2e-3  # seconds that one sample of a fast runner should last
 _PATIENCE = 4.0  # a warm-up longer than this is not repeated
 _FEWEST, _MOST = 3, 25  # rounds
 _ROOT = Path(__file__).parents[1]
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +111,11 @@ def new_table(title: str, caption: str, *columns: str) -> "Table":
     for column in columns:
         table.add_column(column, justify="right")
     return table
+
+
+def tracked(items: Iterable[_Item], description: str) -> Iterable[_Item]:
+    """Return the items; a bar on standard error shows how many were taken."""
+    from rich.console import Console  # noqa: PLC0415 - a rival's environment times without it
+    from rich.progress import track  # noqa: PLC0415 - same
+
+    return track(list(items), description, console=Console(stderr=True), transient=True)
