@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
@@ -163,6 +164,22 @@ def test_a_summary_of_any_engine_is_about_its_rows(
             continue
         expected = truth.size() if row["statistic"] == "count" else truth.mean()
         assert row["value"] == pytest.approx(expected[row["town"]], rel=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_120_bins_of_two_groups_are_exact_and_no_engine_warns(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    """Warnings are errors here; pandas warns of results with more than 100 columns."""
+    table = data().select(["age", "town"])
+    frame = opened(engine, table, request)
+    asked = histogram("age", range(121))
+    result = summarize(frame, asked, "town", ["Ulm", "Rom"], rho=1e12)
+    rows = nw.from_native(result).lazy().collect().rows(named=True)
+    for town in ("Ulm", "Rom"):
+        ages = table.filter(pc.equal(table["town"], town))["age"].to_numpy().clip(0, 120)
+        counts = [row["value"] for row in rows if row["town"] == town]
+        assert counts == np.histogram(ages, range(121))[0].tolist()
 
 
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "spark"])

@@ -25,6 +25,8 @@ with optional():
 Key = tuple[Any, ...]
 NullPolicy = Literal["error", "skip"]
 
+_TOGETHER = 64  # columns
+
 
 def check_table(
     table: BoundTable,
@@ -129,15 +131,30 @@ def sums(
     integers, listed = IntegerColumns(used.table), used.listed
     for moment in moments:
         moment.write(integers, nw.col(used.name_of(moment)) if moment.column else None)
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in integers.names)]
-    grown = integers.table
-    result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
-    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
-    for row in _collected(result):
-        key = tuple(int(row.pop(name)) for name in listed)
-        totals_of[key] = {name: int(value or 0) for name, value in row.items()}
+    totals_of = _totals(integers.table, list(listed), integers.names)
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
     return [_exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
+
+
+def _totals(
+    table: BoundTable, keys: Sequence[str], names: Sequence[str]
+) -> dict[tuple[int, ...], dict[str, int]]:
+    """Return the number of rows and the sums of columns, for each key that occurs.
+
+    A lazy table is evaluated once. Others are summed some columns at a time, because pandas warns
+    of results with more than 100 columns.
+    """
+    width = _TOGETHER if isinstance(table, nw.DataFrame) else len(names)
+    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
+    for start in range(0, max(1, len(names)), max(1, width)):
+        sums = [nw.col(name).sum() for name in names[start : start + width]]
+        asked = [nw.len().alias("rows"), *sums]
+        result = table.group_by(*keys).agg(*asked) if keys else table.select(*asked)
+        for row in _collected(result):
+            key = tuple(int(row.pop(name)) for name in keys)
+            found = totals_of.setdefault(key, {})
+            found |= {name: int(value or 0) for name, value in row.items()}
+    return totals_of
 
 
 def _exact_sums(
