@@ -23,9 +23,10 @@ from inbounds.errors import (
 )
 
 _OPTIONS = (
-    *("bounds", "confidence", "criterion", "delta", "dimension", "epsilon", "format", "inside"),
-    *("method", "norm", "objective", "people", "releases", "rho", "scaling", "sensitivity"),
-    *("step", "unit", "user"),
+    *("adjacency", "bounds", "by", "confidence", "criterion", "dataset", "delta", "dimension"),
+    *("epsilon", "format", "groups", "id", "inside", "label", "ledger", "mechanism", "method"),
+    *("norm", "nulls", "objective", "people", "releases", "rho", "rows", "scaling"),
+    *("sensitivity", "size", "step", "unit", "user", "weights"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},
@@ -42,6 +43,8 @@ _CODE = {
     "rho or loss": "--rho",
     'nulls="uniform"': "--nulls uniform",
     'nulls="keep"': "--nulls keep",
+    'nulls="skip"': "--nulls skip",
+    "mechanism": "--mechanism",
     "lazy=True": "lazy=True",  # of frames, which commands do not have
 }
 

@@ -12,7 +12,7 @@ from operator import getitem
 from typing import Any, Literal, NamedTuple
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
@@ -71,7 +71,7 @@ def check_table(
                 subject, "have no nulls, because every row must belong to a person"
             )
         if counts[f"null{i}"] and nulls == "error":
-            hint = 'nulls="skip" leaves out rows with nulls.'
+            hint = Hint("{} leaves out rows with nulls.", 'nulls="skip"')
             raise ArgumentError.must(subject, "have no nulls", hint=hint)
         if counts.get(f"infinite{i}"):
             raise ArgumentError.must_be(subject, "finite, without NaN and infinities")

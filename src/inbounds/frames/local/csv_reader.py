@@ -26,6 +26,7 @@ _LONGEST_HEADER = 1 << 20
 _LONGEST_ROW = 1 << 26
 _TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # line ends with a blank line between them
 _AROUND = b'\r\n"'  # what, besides the delimiter, may precede or follow the quotes around a cell
+_CELLS = {"double": "a number", "string": "UTF-8 text", "bool": "true, false, 1 or 0"}
 _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
 
 
@@ -33,6 +34,7 @@ def read(
     stream: IO[bytes],
     numbers: Collection[str],
     *,
+    truths: Collection[str] = (),
     typed: bool = False,
     delimiter: str = ",",
     check: Callable[[list[str]], object] = bool,
@@ -50,6 +52,8 @@ def read(
     numbers
         Columns to read as doubles, because a type inferred from the first rows may not fit the
         last ones.
+    truths
+        Columns to read as booleans: true, false, 1 or 0.
     typed
         Whether to infer the types of other columns from the first `INFERRED` rows. Otherwise their
         text is passed on unchanged.
@@ -71,7 +75,7 @@ def read(
     names = _header(stream, delimiter)
     check(names)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
-    kinds |= dict.fromkeys(numbers, pa.float64())
+    kinds |= dict.fromkeys(truths, pa.bool_()) | dict.fromkeys(numbers, pa.float64())
     blocks = _blocks(stream, delimiter)
     if len(names) > 1:
         blocks = _without_blank_lines(blocks)
@@ -286,8 +290,8 @@ def _explained(error: Exception, names: list[str], uneven: list[Any], before: in
     if not (match := _REFUSED.match(str(error))):
         return ArgumentError.must_be("the rows below the header", "valid CSV")
     name, row, kind = names[int(match[1])], before + int(match[2]), match[3]
-    cell = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
-    is_inferred = kind not in ("double", "string")
+    cell = _CELLS.get(kind, f"a value of type {kind}")
+    is_inferred = kind not in _CELLS
     hint = f"types are inferred from the first {INFERRED} rows." if is_inferred else None
     requirement = f"have {cell} in row {row} below the header"
     return ArgumentError.must(f"column {name!r}", requirement, hint=hint)
