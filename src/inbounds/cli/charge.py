@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PLACE = "INBOUNDS_LEDGER"
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """Nothing more is to be done: the ledger has said what a release would cost."""
 
 
@@ -37,7 +37,7 @@ class AskingLedger:
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> asking = AskingLedger(ledger)
     >>> asking.ask(lambda: asking.release(m, 41.3, dataset="survey", unit=None))
-    Fit(True, cost=Amount(epsilon=1), remaining=Amount(epsilon=2))
+    Fit(True, cost=Amount(epsilon=1.0), remaining=Amount(epsilon=2.0))
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -47,13 +47,13 @@ class AskingLedger:
     def release(self, mechanism: Any, value: Any, *, dataset: str, unit: Any, **_: Any) -> None:
         """Ask whether a release would fit, and stop."""
         self._fit = self._ledger.would_fit(mechanism, dataset=dataset, unit=unit)
-        raise _Stop
+        raise _StopError
 
     def ask(self, work: Callable[[], object]) -> Fit | None:
         """Return whether the release that `work` makes would fit; None if it makes none."""
         try:
             work()
-        except _Stop:
+        except _StopError:
             return self._fit
         return None
 

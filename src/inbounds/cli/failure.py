@@ -23,10 +23,10 @@ from inbounds.errors import (
 )
 
 _OPTIONS = (
-    *("adjacency", "bounds", "by", "confidence", "criterion", "dataset", "delta", "dimension"),
-    *("epsilon", "format", "groups", "id", "inside", "label", "ledger", "mechanism", "method"),
-    *("norm", "nulls", "objective", "people", "releases", "rho", "rows", "scaling"),
-    *("sensitivity", "size", "step", "unit", "user", "weights"),
+    *("adjacency", "bounds", "by", "confidence", "criterion", "delta", "dimension", "epsilon"),
+    *("format", "groups", "id", "inside", "label", "mechanism", "method", "norm", "nulls"),
+    *("objective", "people", "releases", "rho", "rows", "scaling", "sensitivity", "size"),
+    *("step", "unit", "user", "weights"),
 )
 _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},

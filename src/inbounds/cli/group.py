@@ -99,7 +99,7 @@ def _listed(text: str, columns: int) -> list[Key]:
 def _of_file(source: Path, by: Sequence[str], delimiter: str) -> list[Key]:
     try:
         with source.open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = [row for row in csv.reader(file, delimiter=delimiter, strict=True)]
+            header, *rows = list(csv.reader(file, delimiter=delimiter, strict=True))
         check_columns(by, header, "--groups-from")
         if any(len(row) != len(header) for row in rows):
             raise ValueError

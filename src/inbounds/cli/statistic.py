@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from inbounds.frames.central.statistic import Statistic
 
 _MOST_BINS = 10_000
-_BOUNDED = "NAME=LOW:HIGH"
 _FORMS = {  # of options that have one, each with an example
     "proportion": ("NAME", "smoker"),
-    **{kind: (_BOUNDED, "age=0:120") for kind in ("mean", "total", "variance")},
+    **dict.fromkeys(("mean", "total", "variance"), ("NAME=LOW:HIGH", "age=0:120")),
     "median": ("NAME=LOW:HIGH[:STEP]", "age=0:120"),
     "quantile": ("NAME=LOW:HIGH[:STEP]:Q[,Q...]", "age=0:120:0.25,0.75"),
     "histogram": ("NAME=LOW:HIGH:BINS or NAME=EDGE,EDGE,...", "age=0:120:12 or age=0,18,65,120"),
@@ -154,26 +153,23 @@ def _statistic(kind: str, text: str) -> Statistic:
 
 def _arguments(kind: str, setting: str) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments of the function that makes a statistic, after the column's name."""
+    if kind == "proportion":
+        return [], {}
+    if kind == "categories":
+        return [split_values(setting)], {}
+    if kind == "histogram" and ":" not in setting:
+        return [[_json.typed(edge) for edge in setting.split(",")]], {}
     parts = setting.split(":")
-    match kind, len(parts):
-        case "proportion", _:
-            return [], {}
-        case "categories", _:
-            return [split_values(setting)], {}
-        case ("mean" | "total" | "variance"), 2:
-            return [_json.typed(part) for part in parts], {}
-        case "median", (2 | 3):
-            low, high, *step = map(_json.typed, parts)
-            return [low, high], {"step": step[0]} if step else {}
-        case "quantile", (3 | 4):
-            low, high, *step = map(_json.typed, parts[:-1])
-            qs = [_json.typed(q) for q in parts[-1].split(",")]
-            return [qs[0] if len(qs) == 1 else qs, low, high], {"step": step[0]} if step else {}
-        case "histogram", 1:
-            return [[_json.typed(edge) for edge in setting.split(",")]], {}
-        case "histogram", 3:
-            return [equal_edges(*map(_json.typed, parts))], {}
-    raise ValueError
+    last = parts.pop() if kind == "quantile" else ""
+    low, high, *more = map(_json.typed, parts)
+    if kind == "histogram":
+        (bins,) = more
+        return [equal_edges(low, high, bins)], {}
+    if len(more) > (kind in ("median", "quantile")):
+        raise ValueError
+    qs = [_json.typed(q) for q in last.split(",")] if last else []
+    several = [qs[0] if len(qs) == 1 else qs] if kind == "quantile" else []
+    return [*several, low, high], {"step": more[0]} if more else {}
 
 
 def split_values(text: str) -> list[str]:

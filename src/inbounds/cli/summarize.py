@@ -79,9 +79,7 @@ def summarize(
             "--id", metavar="NAME", help="The column of people: privacy is then for people."
         ),
     ] = None,
-    rows: Annotated[
-        int, typer.Option(min=1, help="How many rows may belong to one person.")
-    ] = 1,
+    rows: Annotated[int, typer.Option(min=1, help="How many rows may belong to one person.")] = 1,
     size: Annotated[
         int | None,
         typer.Option(
@@ -169,19 +167,26 @@ def summarize(
     kinds |= {"median": median, "quantile": quantile, "histogram": histogram}
     kinds |= {"categories": categories}
     statistics = asking.read_statistics(kinds, count=count, incomplete=incomplete)
+    importance = asking.read_weights(weights, statistics)
     guarantee = arguments.read_guarantee(epsilon, delta, rho)
     destination = Destination(target, plot, as_csv=as_csv, json=json)
     destination.check(source, force=force)
     charge = Charge.read(ledger, dataset, label, user, dry_run=dry_run)
     columns = list(by or [])
     listed = grouping.read_groups(columns, groups, groups_from, delimiter or ",")
-    read = _format(source, form, delimiter), delimiter or ",", progress
-    table, statistics, keys = _read(source, read, statistics, columns, listed, person)
+    destination.check_groups(len(listed))
+    uses, kind = _uses(statistics, columns, person), _format(source, form, delimiter)
+    with opened_table(source, kind, uses, delimiter or ",") as opened:
+        compared = [*columns, *(one.column for one in statistics if one.levels)]
+        types = grouping.ColumnTypes.of(opened.schema, compared)
+        keys = types.groups(listed, columns)
+        statistics = [types.statistic(statistic) for statistic in statistics]
+        table = read_columns(opened, uses.names, from_text=kind == "csv", progress=progress)
     options: dict[str, Any] = {
         **{"by": columns or None, "groups": keys if columns else None},
         **{"epsilon": epsilon, "delta": delta or 0.0, "rho": rho},
         **{"adjacency": adjacency, "rows": rows, "id": person, "size": size, "nulls": nulls},
-        "weights": asking.read_weights(weights, statistics),
+        "weights": importance,
         "mechanism": mechanism and "".join(map(str.title, mechanism.split("-"))),
     }
 
@@ -226,26 +231,6 @@ def _uses(statistics: Sequence[Statistic], by: Sequence[str], person: str | None
     texts = dict.fromkeys(by, "--by") | held["levels"]
     texts |= {} if person is None else {person: "--id"}
     return Uses(held["numbers"], held["truths"], texts)
-
-
-def _read(
-    source: Path,
-    how: tuple[Format, str, bool | None],
-    statistics: Sequence[Statistic],
-    by: Sequence[str],
-    groups: Sequence[grouping.Key],
-    person: str | None,
-) -> tuple[Any, list[Statistic], list[Any]]:
-    """Return the columns that are used, and levels and groups in the types of their columns."""
-    form, delimiter, progress = how
-    uses = _uses(statistics, by, person)
-    with opened_table(source, form, uses, delimiter) as opened:
-        compared = [*by, *(statistic.column for statistic in statistics if statistic.levels)]
-        types = grouping.ColumnTypes.of(opened.schema, compared)
-        keys = types.groups(groups, by)
-        typed = [types.statistic(statistic) for statistic in statistics]
-        table = read_columns(opened, uses.names, from_text=form == "csv", progress=progress)
-    return table, typed, keys
 
 
 def _released(

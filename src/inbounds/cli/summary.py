@@ -46,6 +46,13 @@ class Destination:
             if not self.plot.parent.is_dir():
                 raise UsageError(f"--plot must be in a folder that exists, got {str(self.plot)!r}.")
 
+    def check_groups(self, groups: int) -> None:
+        """Refuse a figure of too many groups."""
+        from inbounds.frames.central.picture import MOST_GROUPS  # noqa: PLC0415 - as above
+
+        if self.plot is not None and groups > MOST_GROUPS:
+            raise UsageError(f"--plot must not be given with more than {MOST_GROUPS} groups.")
+
     @contextmanager
     def opened(self) -> Iterator[IO[bytes] | None]:
         """Open the file, which appears only once it is complete; without a file, yield None."""

@@ -1,6 +1,6 @@
 """Privacy for data frames: `privatize` replaces every value, `summarize` releases statistics.
 
-`estimate` reads private columns back.
+`estimate` reads private columns back, and `plot_summary` draws what `summarize` returned.
 
 >>> from inbounds.frames import count, mean
 >>> mean("age", 0, 120)
@@ -15,6 +15,7 @@ from inbounds.frames.central.quantile import median, quantile
 from inbounds.frames.central.statistic import count, histogram, mean, total, variance
 
 if TYPE_CHECKING:
+    from inbounds.frames.central.picture import plot_summary
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
     from inbounds.frames.reading.estimate import estimate
@@ -26,6 +27,7 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "plot_summary",
     "privatize",
     "proportion",
     "quantile",
@@ -38,6 +40,7 @@ if not TYPE_CHECKING:  # they need optional packages
     __getattr__ = loader(
         __name__,
         {
+            "inbounds.frames.central.picture": ["plot_summary"],
             "inbounds.frames.central.summarize": ["summarize"],
             "inbounds.frames.local.privatize": ["privatize"],
             "inbounds.frames.reading.estimate": ["estimate"],
