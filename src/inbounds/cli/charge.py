@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from inbounds.cli import output
 from inbounds.cli.failure import UsageError
 from inbounds.cli.ledger import remaining_statement, tell_fit
 
@@ -104,10 +105,14 @@ class Charge:
         assert self.dataset is not None
         asking = AskingLedger(self.ledger)
         fit = asking.ask(lambda: release(**self.options | {"ledger": asking}))
-        if fit is None:
-            typer.echo(f"{self.dataset}: this would cost nothing.")
-        else:
+        if fit is not None:
             tell_fit(fit, self.ledger, self.dataset, json)
+        elif json:
+            left = self.ledger.remaining(self.dataset).stated()
+            facts = {"dataset": self.dataset, "fits": True, "cost": {}, "remaining": left}
+            output.show_json(facts)
+        else:
+            typer.echo(f"{self.dataset}: this would cost nothing.")
 
     def tell_remaining(self) -> None:
         """Say on standard error what is left of the budget."""

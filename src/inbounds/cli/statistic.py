@@ -160,15 +160,16 @@ def _arguments(kind: str, setting: str) -> tuple[list[Any], dict[str, Any]]:
     if kind == "histogram" and ":" not in setting:
         return [[_json.typed(edge) for edge in setting.split(",")]], {}
     parts = setting.split(":")
-    last = parts.pop() if kind == "quantile" else ""
+    several: list[Any] = []  # quantiles
+    if kind == "quantile":
+        qs = [_json.typed(q) for q in parts.pop().split(",")]
+        several = [qs[0] if len(qs) == 1 else qs]
     low, high, *more = map(_json.typed, parts)
     if kind == "histogram":
         (bins,) = more
         return [equal_edges(low, high, bins)], {}
     if len(more) > (kind in ("median", "quantile")):
         raise ValueError
-    qs = [_json.typed(q) for q in last.split(",")] if last else []
-    several = [qs[0] if len(qs) == 1 else qs] if kind == "quantile" else []
     return [*several, low, high], {"step": more[0]} if more else {}
 
 

@@ -14,6 +14,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.central.request import MECHANISM
 from inbounds.frames.central.statistic_type import LABELS
 from inbounds.frames.native import NUMBERS
+from inbounds.frames.silence import in_our_words
 from inbounds.plots.summary import SummaryRow, summary_figure
 
 if TYPE_CHECKING:
@@ -89,11 +90,17 @@ def _read(result: Any) -> tuple[list[SummaryRow], str]:
     with optional():
         import narwhals as nw  # noqa: PLC0415 - statistics are named without it
 
-    try:
-        frame = nw.from_native(result)
-    except TypeError:
-        got = type(result).__name__
-        raise ArgumentTypeError.must_be("result", "what summarize returned", got=got) from None
+    got = type(result).__name__
+    frame = in_our_words(
+        lambda: nw.from_native(result),
+        lambda error: (
+            ArgumentTypeError.must_be("result", "what summarize returned", got=got)
+            if isinstance(error, TypeError)
+            else _no_summary()
+        ),
+        TypeError,
+        nw.exceptions.NarwhalsError,
+    )
     names = frame.collect_schema().names()
     if not set(_NEEDED) <= set(names) or len(set(names)) < len(names):
         raise _no_summary()
