@@ -26,6 +26,7 @@ from inbounds.frames.central import grid
 from inbounds.frames.central.aggregate import check_table, sums, used_rows
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
+from inbounds.frames.central.picture import plot_summary
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import check_request, open_table
@@ -154,6 +155,10 @@ def test_a_summary_of_any_engine_is_about_its_rows(
     asked = [count(), mean("age", 0, 100), median("age", 0, 100)]
     result = summarize(frame, asked, "town", ["Ulm", "Rom"], rho=1e12)
     assert type(result).__module__.partition(".")[0] == ENGINES[engine]
+    assert [axes.get_title() for axes in plot_summary(result).axes][1:] == [
+        "mean of age",
+        "median of age",
+    ]
     rows = nw.from_native(result).lazy().collect().rows(named=True)
     truth = table.to_pandas().assign(age=lambda t: t["age"].clip(0, 100)).groupby("town")["age"]
     for row in rows:

@@ -50,7 +50,12 @@ Median = Annotated[
     ),
 ]
 Quantiles = Annotated[
-    Texts, _option("quantile", "Quantiles of a column, as age=0:120:0.25,0.75.", "NAME=LOW:HIGH:Q")
+    Texts,
+    _option(
+        "quantile",
+        "Quantiles of a column, as age=0:120:0.25,0.75, or with a STEP, as age=0:120:1:0.25,0.75.",
+        "NAME=LOW:HIGH:Q",
+    ),
 ]
 Histogram = Annotated[
     Texts,

@@ -12,7 +12,7 @@ from inbounds.cli import group as grouping
 from inbounds.cli import statistic as asking
 from inbounds.cli.charge import Charge
 from inbounds.cli.failure import UsageError
-from inbounds.cli.source import PIPE, Delimiter
+from inbounds.cli.source import PIPE, read_delimiter
 from inbounds.cli.statement import summary_statement
 from inbounds.cli.summary import Destination
 from inbounds.cli.table import Uses, explained, opened_table, read_columns
@@ -33,7 +33,7 @@ How many people, their mean age and their median age, in two districts, with a f
 $ inbounds summarize people.parquet --by district --groups Ulm,Rom \
   --count --mean age=0:120 --median age=0:120 --epsilon 1 --plot ages.png
 
-People with several rows each: whoever has a row has at most 3 that count.
+People with several rows each, of which at most 3 are used:
 
 $ inbounds summarize visits.csv --id person --rows 3 --size 50000 \
   --total cost=0:1000 --proportion emergency --epsilon 1 --delta 1e-6 --csv > costs.csv
@@ -95,7 +95,9 @@ def summarize(
     weights: asking.Weights = None,
     mechanism: Annotated[
         Mechanism | None,
-        typer.Option(help="The mechanism; by default the one whose estimates err least."),
+        typer.Option(
+            help="The mechanism; by default the one whose estimates have the least error."
+        ),
     ] = None,
     ledger: Annotated[
         str | None,
@@ -143,7 +145,15 @@ def summarize(
             help="Format of a file whose name does not end in .csv, .parquet, .arrow or .feather.",
         ),
     ] = None,
-    delimiter: Delimiter = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER",
+            parser=read_delimiter,
+            help="Character between the cells of CSV in INPUT and in the file of --groups-from; a "
+            "comma by default.",
+        ),
+    ] = None,
     progress: Annotated[
         bool | None,
         typer.Option(help="Show rows and rows per second; by default only on a screen."),
@@ -161,7 +171,7 @@ def summarize(
     ids are compared as text, so that 007 is not 7. Parquet and Arrow files state
     types: groups are then read as integers, true or false, dates (2026-01-31) or text.
     Errors never show values. They reveal where a cell cannot be read, and that a
-    column has missing values.
+    column has missing values. The columns that are used are held in memory.
     """
     kinds = {"proportion": proportion, "mean": mean, "total": total, "variance": variance}
     kinds |= {"median": median, "quantile": quantile, "histogram": histogram}
