@@ -80,9 +80,10 @@ def test_every_statistic_of_every_group_is_about_its_rows(folder: Path, name: st
         assert value["total", None, None, None] == pytest.approx(age.sum(), rel=1e-4)
         assert value["variance", None, None, None] == pytest.approx(age.var(ddof=0), rel=1e-3)
         assert value["proportion", None, None, None] == pytest.approx(part["smoker"].mean(), 1e-3)
-        assert abs(value["median", None, None, None] - age.median()) <= 2
-        for q in (0.25, 0.75):
-            assert abs(value["quantile", q, None, None] - age.quantile(q)) <= 2
+        drawn = {0.5: value["median", None, None, None]}
+        drawn |= {q: value["quantile", q, None, None] for q in (0.25, 0.75)}
+        for q, point in drawn.items():  # any point between two rows may be the quantile
+            assert (age < point).sum() <= q * len(age) <= (age <= point).sum()
         for level in ("none", "school"):
             count = value["categories", None, level, None]
             assert count == (part["education"] == level).sum()
