@@ -322,6 +322,17 @@ def find_groups() -> None:
     assert ib.find_groups(frame, "town", epsilon=1.0, delta=1e-9) == ["Ulm"]
 
 
+@use("narwhals", "matplotlib", of=("pandas",))
+def summarize_as_a_figure() -> None:
+    import pandas as pd
+
+    from inbounds.frames import count, plot_summary
+
+    frame = pd.DataFrame({"town": ["Ulm", "Rom"]})
+    result = ib.summarize(frame, count(), by="town", groups=["Ulm"], epsilon=1.0)
+    assert plot_summary(result).axes
+
+
 @use()
 def packages() -> None:
     assert ib.frames.__all__
@@ -385,6 +396,13 @@ def command_line_privatize() -> None:
     people, private = FOLDER / "people.csv", FOLDER / "private.csv"
     people.write_text("age\n41.3\n12\n")
     command("privatize", str(people), str(private), "--column", "age=0:120", "--epsilon", "1")
+
+
+@use("typer", "pyarrow", "narwhals")
+def command_line_summarize() -> None:
+    people = FOLDER / "summarized.csv"
+    people.write_text("age\n41.3\n12\n")
+    command("summarize", str(people), "--mean", "age=0:120", "--epsilon", "1")
 
 
 def main(optional: bool) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
@@ -28,6 +29,7 @@ from inbounds.frames.central.aggregate import check_table, sums, used_rows
 from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.key import places, with_plain_keys
 from inbounds.frames.central.moment import moments
+from inbounds.frames.central.picture import plot_summary
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import check_request, open_table
@@ -156,6 +158,10 @@ def test_a_summary_of_any_engine_is_about_its_rows(
     asked = [count(), mean("age", 0, 100), median("age", 0, 100)]
     result = summarize(frame, asked, "town", ["Ulm", "Rom"], rho=1e12)
     assert type(result).__module__.partition(".")[0] == ENGINES[engine]
+    assert [axes.get_title() for axes in plot_summary(result).axes][1:] == [
+        "mean of age",
+        "median of age",
+    ]
     rows = nw.from_native(result).lazy().collect().rows(named=True)
     truth = table.to_pandas().assign(age=lambda t: t["age"].clip(0, 100)).groupby("town")["age"]
     for row in rows:
@@ -220,6 +226,22 @@ def test_a_collation_of_spark_merges_no_groups_that_are_found(
     frame = spark.createDataFrame(rows).selectExpr(f"c0 COLLATE {collation} AS c0", "c1")
     found = group_counts(nw.from_native(frame), ["c0", "c1"])
     assert found == {(other, True): 1, ("Rom", True): 1, ("Rom", False): 1}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_120_bins_of_two_groups_are_exact_and_no_engine_warns(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    """Warnings are errors here; pandas warns of results with more than 100 columns."""
+    table = data().select(["age", "town"])
+    frame = opened(engine, table, request)
+    asked = histogram("age", range(121))
+    result = summarize(frame, asked, "town", ["Ulm", "Rom"], rho=1e12)
+    rows = nw.from_native(result).lazy().collect().rows(named=True)
+    for town in ("Ulm", "Rom"):
+        ages = table.filter(pc.equal(table["town"], town))["age"].to_numpy().clip(0, 120)
+        counts = [row["value"] for row in rows if row["town"] == town]
+        assert counts == np.histogram(ages, range(121))[0].tolist()
 
 
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "spark"])

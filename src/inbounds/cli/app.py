@@ -19,6 +19,7 @@ from inbounds.cli import (
     regimes,
     release,
     reproduce,
+    summarize,
 )
 from inbounds.cli.failure import exit_code_of
 
@@ -47,6 +48,7 @@ app.command(epilog=compose.EXAMPLES)(compose.compose)
 app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options": True})(
     release.release
 )
+app.command(epilog=summarize.EXAMPLES)(summarize.summarize)
 app.command(epilog=privatize.EXAMPLES)(privatize.privatize)
 app.command(epilog=estimate.EXAMPLES)(estimate.estimate)
 app.command(epilog=audit.EXAMPLES)(audit.audit)

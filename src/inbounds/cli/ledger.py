@@ -135,7 +135,7 @@ def spend(
     _check_terms(opened.budget(dataset), delta, rho)
     numbers: Any = {"epsilon": epsilon, "delta": delta, "rho": rho, "unit": stated}
     if dry_run:
-        _tell_fit(opened.would_fit(dataset=dataset, **numbers), opened, dataset, json)
+        tell_fit(opened.would_fit(dataset=dataset, **numbers), opened, dataset, json)
         return
     opened.spend(dataset, **numbers, label=label)
     _tell(opened, dataset, json)
@@ -194,14 +194,28 @@ def _facts(ledger: Ledger, dataset: str) -> dict[str, Any]:
 
 
 def _tell(ledger: Ledger, dataset: str, json: bool) -> None:
-    facts = _facts(ledger, dataset)
     if json:
-        output.show_json(facts)
+        output.show_json(_facts(ledger, dataset))
     else:
-        typer.echo(f"{dataset}: {_text(facts['remaining'])} left of {_text(facts['budget'])}.")
+        typer.echo(remaining_statement(ledger, dataset))
 
 
-def _tell_fit(fit: Fit, ledger: Ledger, dataset: str, json: bool) -> None:
+def remaining_statement(ledger: Ledger, dataset: str) -> str:
+    """Return a sentence about what is left of a budget.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> ledger = _ledger(tempfile.mkdtemp() + "/budget.db")
+    >>> ledger.open("survey", epsilon=3.0)
+    >>> remaining_statement(ledger, "survey")
+    'survey: epsilon=3 left of epsilon=3.'
+    """
+    remaining, budget = ledger.remaining(dataset).stated(), ledger.budget(dataset).stated()
+    return f"{dataset}: {_text(remaining)} left of {_text(budget)}."
+
+
+def tell_fit(fit: Fit, ledger: Ledger, dataset: str, json: bool) -> None:
     """Say whether a charge would fit; if not, the exit code is that of the charge itself."""
     facts = {
         "dataset": dataset,

@@ -1,4 +1,4 @@
-"""What ``inbounds release`` and ``inbounds privatize`` say about the privacy that they spent."""
+"""What ``inbounds release``, ``privatize`` and ``summarize`` say about the privacy they spent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from inbounds.domain import Box
     from inbounds.frames.local.file import Format
     from inbounds.guarantee import Amount
+    from inbounds.unit import Unit
 
 
 def release_statement(box: Box, guarantee: Amount, count: int) -> str:
@@ -55,6 +56,23 @@ def row_statement(facts: dict[str, Any]) -> str:
         f"{text} Other columns have types inferred from the first {facts['types']['rows']} rows: "
         "007 becomes 7, and a time with an offset is written in UTC."
     )
+
+
+def summary_statement(result: Any, guarantee: Amount, unit: Unit) -> str:
+    """Return a sentence about the cost of a summary, which is a table of Arrow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from inbounds import Unit
+    >>> from inbounds.guarantee import Amount
+    >>> released = pa.table({"mechanism": ["ClampedLaplace", None]})
+    >>> summary_statement(released, Amount(epsilon=1.0), Unit("replace", "row"))
+    'Privacy: one release at epsilon=1, whose unit is: replace one row.'
+    """
+    if result["mechanism"].null_count == len(result):
+        return "Privacy: only the public number of rows was asked for, so nothing was spent."
+    return f"Privacy: one release at {guarantee:g}, whose unit is: {unit}."
 
 
 def reading_hint(target: Path, facts: dict[str, Any] | None = None) -> str:

@@ -1,6 +1,7 @@
 """Privacy for data frames: `privatize` replaces every value, `summarize` releases statistics.
 
-`find_groups` finds groups to summarize, and `estimate` reads private columns back.
+`find_groups` finds groups to summarize, `plot_summary` draws what `summarize` returned, and
+`estimate` reads private columns back.
 
 >>> from inbounds.frames import count, mean
 >>> mean("age", 0, 120)
@@ -16,6 +17,7 @@ from inbounds.frames.central.statistic import count, histogram, mean, total, var
 
 if TYPE_CHECKING:
     from inbounds.frames.central.find_groups import find_groups
+    from inbounds.frames.central.picture import plot_summary
     from inbounds.frames.central.summarize import summarize
     from inbounds.frames.local.privatize import privatize
     from inbounds.frames.reading.estimate import estimate
@@ -28,6 +30,7 @@ __all__ = [
     "histogram",
     "mean",
     "median",
+    "plot_summary",
     "privatize",
     "proportion",
     "quantile",
@@ -41,6 +44,7 @@ if not TYPE_CHECKING:  # they need optional packages
         __name__,
         {
             "inbounds.frames.central.find_groups": ["find_groups"],
+            "inbounds.frames.central.picture": ["plot_summary"],
             "inbounds.frames.central.summarize": ["summarize"],
             "inbounds.frames.local.privatize": ["privatize"],
             "inbounds.frames.reading.estimate": ["estimate"],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds._extra import optional
+from inbounds._text import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,3 +149,18 @@ def short_number(number: float) -> str:
     if 0 < abs(number) < 1e-3:
         return np.format_float_scientific(number, precision=3, trim="-", exp_digits=1)
     return f"{number:.4g}"
+
+
+def plain_text(text: str, longest: int = 30) -> str:
+    r"""Return text that matplotlib draws as it is, without formulas; its middle is cut if long.
+
+    Examples
+    --------
+    >>> plain_text("costs in $"), plain_text("district no. 17", 9)
+    ('costs in \\$', 'dist…. 17')
+    """
+    shown = clean(" ".join(text.split()))
+    if len(shown) > longest:
+        end = (longest - 1) // 2
+        shown = f"{shown[: longest - 1 - end]}…{shown[len(shown) - end :]}"
+    return shown.replace("$", r"\$")

@@ -13,6 +13,7 @@ COMMANDS = (
     ["calibrate"],
     ["compare"],
     ["release"],
+    ["summarize"],
     ["regimes"],
     ["reproduce", "table1"],
     ["reproduce", "figure1"],

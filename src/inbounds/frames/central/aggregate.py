@@ -12,7 +12,7 @@ from operator import getitem
 from typing import Any, Literal, NamedTuple
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentError
+from inbounds.errors import ArgumentError, Hint
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
@@ -26,6 +26,8 @@ with optional():
 
 Key = tuple[Any, ...]
 NullPolicy = Literal["error", "skip"]
+
+_TOGETHER = 64  # columns
 
 
 def check_table(
@@ -100,12 +102,13 @@ def _refuse(
             subject, "have no nulls, because every row must belong to a person"
         )
     if counts[f"null{i}"] and nulls == "error":
-        hint = 'nulls="skip" leaves out rows with nulls.'
+        hint = Hint("{} leaves out rows with nulls.", 'nulls="skip"')
         raise ArgumentError.must(subject, "have no nulls", hint=hint)
     if counts.get(f"infinite{i}"):
         raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
     if counts.get(f"outside{i}"):
-        hint = 'outside="clip" moves values to the bounds, and outside="skip" leaves out rows.'
+        words = "{} moves values to the bounds, {} leaves out rows."
+        hint = Hint(words, 'outside="clip"', 'outside="skip"')
         raise ArgumentError.must(subject, "have no values outside its bounds", hint=hint)
 
 
@@ -159,15 +162,30 @@ def sums(
     integers, listed = IntegerColumns(used.table), used.listed
     for moment in moments:
         moment.write(integers, nw.col(used.name_of(moment)) if moment.column else None)
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in integers.names)]
-    grown = integers.table
-    result = grown.group_by(*listed).agg(*totals) if listed else grown.select(*totals)
-    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
-    for row in _collected(result):
-        key = tuple(int(row.pop(name)) for name in listed)
-        totals_of[key] = {name: int(value or 0) for name, value in row.items()}
+    totals_of = _totals(integers.table, list(listed), integers.names)
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
     return [_exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
+
+
+def _totals(
+    table: BoundTable, keys: Sequence[str], names: Sequence[str]
+) -> dict[tuple[int, ...], dict[str, int]]:
+    """Return the number of rows and the sums of columns, for each key that occurs.
+
+    A lazy table is evaluated once. Others are summed some columns at a time, because pandas warns
+    of results with more than 100 columns.
+    """
+    width = _TOGETHER if isinstance(table, nw.DataFrame) else len(names)
+    totals_of: dict[tuple[int, ...], dict[str, int]] = {}
+    for start in range(0, max(1, len(names)), max(1, width)):
+        sums = [nw.col(name).sum() for name in names[start : start + width]]
+        asked = [nw.len().alias("rows"), *sums]
+        result = table.group_by(*keys).agg(*asked) if keys else table.select(*asked)
+        for row in _collected(result):
+            key = tuple(int(row.pop(name)) for name in keys)
+            found = totals_of.setdefault(key, {})
+            found |= {name: int(value or 0) for name, value in row.items()}
+    return totals_of
 
 
 def _exact_sums(

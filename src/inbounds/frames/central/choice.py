@@ -19,7 +19,7 @@ import numpy as np
 from inbounds import _check
 from inbounds._types import Floats
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
+from inbounds.errors import ArgumentError, ArgumentTypeError, Hint, quoted
 from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
 from inbounds.frames.central.moment import Moment
 from inbounds.frames.central.noise import Noise
@@ -104,7 +104,7 @@ def best_noise(
             "mechanism",
             "one that gives the guarantee",
             got="" if kind is None else kind.__name__,
-            hint="leave mechanism out, and the one with the least error is chosen.",
+            hint=Hint("leave {} out, and the one with the least error is chosen.", "mechanism"),
         )
     return _proved(min(candidates, key=partial(error, moments, importance)), guarantee)
 

@@ -26,6 +26,7 @@ _LONGEST_HEADER = 1 << 20
 _LONGEST_ROW = 1 << 26
 _TWO_ENDS = (b"\n\n", b"\n\r", b"\r\r")  # line ends with a blank line between them
 _AROUND = b'\r\n"'  # what, besides the delimiter, may precede or follow the quotes around a cell
+_CELLS = {"double": "a number", "string": "UTF-8 text", "bool": "true, false, 1 or 0"}
 _REFUSED = re.compile(r"In CSV column #(\d+): Row #(\d+): CSV conversion error to ([a-z0-9]+)")
 
 
@@ -34,6 +35,7 @@ def read(
     numbers: Collection[str],
     texts: Collection[str] = (),
     *,
+    truths: Collection[str] = (),
     typed: bool = False,
     delimiter: str = ",",
     check: Callable[[list[str]], object] = bool,
@@ -53,6 +55,8 @@ def read(
         last ones.
     texts
         Columns to read as text, whatever they look like.
+    truths
+        Columns to read as booleans: true, false, 1 or 0.
     typed
         Whether to infer the types of other columns from the first `INFERRED` rows. Otherwise their
         text is passed on unchanged.
@@ -75,6 +79,7 @@ def read(
     check(names)
     kinds = {} if typed else dict.fromkeys(names, pa.string())
     kinds |= dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(texts, pa.string())
+    kinds |= dict.fromkeys(truths, pa.bool_())
     blocks = _blocks(stream, delimiter)
     if len(names) > 1:
         blocks = _without_blank_lines(blocks)
@@ -289,8 +294,8 @@ def _explained(error: Exception, names: list[str], uneven: list[Any], before: in
     if not (match := _REFUSED.match(str(error))):
         return ArgumentError.must_be("the rows below the header", "valid CSV")
     name, row, kind = names[int(match[1])], before + int(match[2]), match[3]
-    cell = {"double": "a number", "string": "UTF-8 text"}.get(kind, f"a value of type {kind}")
-    is_inferred = kind not in ("double", "string")
+    cell = _CELLS.get(kind, f"a value of type {kind}")
+    is_inferred = kind not in _CELLS
     hint = f"types are inferred from the first {INFERRED} rows." if is_inferred else None
     requirement = f"have {cell} in row {row} below the header"
     return ArgumentError.must(f"column {name!r}", requirement, hint=hint)

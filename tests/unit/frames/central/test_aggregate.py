@@ -1,5 +1,6 @@
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import narwhals as nw
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from inbounds.errors import ArgumentError
 from inbounds.frames.central.aggregate import check_table, keep_rows, sums
 from inbounds.frames.central.moment import moments
-from inbounds.frames.central.statistic import count, mean, total
+from inbounds.frames.central.statistic import count, histogram, mean, total
 
 COUNT = moments([count()], sizes_public=False)
 SUM = moments([total("x", 0, 8)], sizes_public=False)
@@ -64,6 +65,17 @@ def test_groups_of_several_columns_are_pairs_that_are_listed() -> None:
     table = nw.from_native(pl.DataFrame({"g": ["a", "a", "b"], "h": [1, 2, 1]}))
     found = sums(table, COUNT, by=["g", "h"], groups=[("a", 1), ("b", 2)])
     assert found == [[1], [0]]
+
+
+@pytest.mark.parametrize("bins", [63, 64, 65, 130])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
+def test_many_bins_are_counted_some_at_a_time_and_none_is_lost(kind: Any, bins: int) -> None:
+    table = nw.from_native(kind({"x": [0, bins - 1, bins - 1], "g": ["a", "a", "b"]}))
+    asked = moments([histogram("x", range(bins + 1))], sizes_public=False)
+    b, a, c = sums(table, asked, by=["g"], groups=[("b",), ("a",), ("c",)])
+    assert b == [0] * (bins - 1) + [1]
+    assert a == [1] + [0] * (bins - 2) + [1]
+    assert c == [0] * bins
 
 
 def test_columns_may_have_any_names() -> None:

@@ -29,6 +29,13 @@ def test_missing_values_are_null():
     assert read("x,age\na,\nb,NA\nc,nan\nd,4\n")["age"].null_count == 3
 
 
+def test_columns_of_truths_hold_booleans_or_nothing():
+    table = read("age,b\n1,true\n2,FALSE\n3,1\n4,0\n5,\n", truths=["b"])
+    assert table["b"].to_pylist() == [True, False, True, False, None]
+    text = refusal("age,b\n1,true\n2,77\n", truths=["b"])
+    assert text == "column 'b' must have true, false, 1 or 0 in row 2 below the header."
+
+
 def test_types_of_other_columns_are_inferred_only_on_request():
     table = read("age,zip,town,none\n41,007,Ulm,\n", typed=True)
     assert table.schema.types == [pa.float64(), pa.int64(), pa.string(), pa.string()]
