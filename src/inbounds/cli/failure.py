@@ -23,13 +23,80 @@ from inbounds.errors import (
 )
 
 _OPTIONS = (
-    *("adjacency", "bounds", "by", "confidence", "criterion", "delta", "dimension"),
-    *("epsilon", "format", "groups", "id", "inside", "label", "mechanism"),
-    *("method", "norm", "nulls", "outside", "objective", "people", "releases"),
-    *("rho", "rows", "scaling", "sensitivity", "size", "step", "unit"),
-    *("user", "weights", "lower", "upper", "domain", "uniform", "keep"),
-    *("skip", "clip", "skip", "mechanism"),
+    *("adjacency", "bounds", "by", "confidence", "criterion", "delta", "dimension", "epsilon"),
+    *("format", "groups", "id", "inside", "label", "mechanism", "method", "norm", "nulls"),
+    *("objective", "outside", "people", "releases", "rho", "rows", "scaling", "sensitivity"),
+    *("size", "step", "unit", "user", "weights"),
 )
+_SUBJECTS = {
+    **{name: f"--{name}" for name in _OPTIONS},
+    **{name: f"--bounds: {name}" for name in ("lower", "upper", "domain")},
+    "epsilon or rho": "--epsilon or --rho",
+}
+_CODE = {
+    "PerCoordinate([...])": "--sensitivity once per coordinate",
+    "LInf(...)": "--norm linf",
+    "BoundedGaussian": "--mechanism bounded-gaussian",
+    "BoundedLaplace": "--mechanism bounded-laplace",
+    "epsilon=1.0": "--epsilon 1",
+    "method='exact'": "--method exact",
+    "rho or loss": "--rho",
+    'nulls="uniform"': "--nulls uniform",
+    'nulls="keep"': "--nulls keep",
+    'nulls="skip"': "--nulls skip",
+    'outside="clip"': "--outside clip",
+    'outside="skip"': "--outside skip",
+    "mechanism": "--mechanism",
+    "lazy=True": "lazy=True",  # of frames, which commands do not have
+}
+
+
+class UsageError(TyperException):
+    """The options make no sense, alone or together."""
+
+    exit_code = 2
+
+
+class InputError(Exception):
+    """Data cannot be read. The message says where, but never shows the data."""
+
+
+def exit_code_of(command: Callable[[], Any]) -> int:
+    """Run a command and return its exit code; if it fails, print why in one line.
+
+    Examples
+    --------
+    >>> exit_code_of(lambda: None)
+    0
+    """
+    try:
+        with _warnings_as_lines():
+            result = command()
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _drop_output()
+        message, code = _explained(error)
+        line = " ".join(message.split())
+        if line:  # it is empty if help was shown instead
+            typer.echo(f"Error: {line}", err=True)
+        return code
+    return result if isinstance(result, int) else 0
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print each of our warnings once, in one line on standard error."""
+    printed = set[str]()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not isinstance(message, WeakGuaranteeWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in printed:
+                printed.add(str(message))
+                option = "--" if message.argument else ""
+                typer.echo(f"Warning: {option}{message}", err=True)
 
         warnings.simplefilter("always", WeakGuaranteeWarning)
         warnings.showwarning = warn
