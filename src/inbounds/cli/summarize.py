@@ -95,8 +95,8 @@ def summarize(
     outside: Annotated[
         Literal["clip", "skip", "error"],
         typer.Option(
-            help="Numbers beyond their bounds: move them to the bound, leave out their rows (as 999 "
-            "for missing), or stop."
+            help="Numbers beyond their bounds: move them to the bound, leave out their rows "
+            "(999 for missing), or stop."
         ),
     ] = "clip",
     weights: asking.Weights = None,
