@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.frames.central.moment import Moment, RowCount
+from inbounds.frames.central.moment import BinCounts, Moment, RowCount
+from inbounds.frames.central.pooled import half_length, inverse_variance
 from inbounds.frames.native import NUMBERS
 
 if TYPE_CHECKING:  # estimates read noise, and statistics do without
@@ -104,10 +105,15 @@ class Released:
         self._intervals: dict[int, tuple[Floats, Floats]] = {}
         if noise is not None:
             self._values, self._errors = noise.estimates(outputs), noise.errors(outputs)
+        self._pool = self._weights_of_rows()
 
     def holds(self, moment: Moment) -> bool:
         """Whether the sums of a moment were released."""
         return any(released.covers(moment) for released in self._moments)
+
+    def pools(self, moment: Moment) -> bool:
+        """Whether the number of rows is estimated from the sums of a moment, among others."""
+        return self._pool is not None and isinstance(moment, BinCounts)
 
     def sums(self, *moments: Moment, jointly: bool = True) -> list[Estimate]:
         """Estimate the sums of moments, divided by the size.
@@ -123,7 +129,11 @@ class Released:
                 ones = np.ones(len(self._outputs))
                 estimates.append(Estimate(ones, 0 * ones, ones, ones))
                 continue
-            lower, upper = self._interval(sum(numbers.values()) if jointly else 1)
+            parts = sum(numbers.values()) if jointly else 1
+            if isinstance(moment, RowCount) and self._pool is not None:
+                estimates.append(self._pooled(self._pool, parts))
+                continue
+            lower, upper = self._interval(parts)
             start = self._start(moment)
             estimates += [
                 Estimate(self._values[:, j], self._errors[:, j], lower[:, j], upper[:, j])
@@ -135,6 +145,30 @@ class Released:
         """Return the estimate of an integer; the interval grows to the next integers."""
         error = number.error if self._noise is None else self._noise.rounded_error(number.error)
         return Estimate(np.rint(number.value), error, np.floor(number.lower), np.ceil(number.upper))
+
+    def _weights_of_rows(self) -> Floats | None:
+        """Return how sums are averaged to the number of rows, if bins were released beside it."""
+        bins = [moment for moment in self._moments if isinstance(moment, BinCounts)]
+        noise = self._noise
+        if noise is None or not noise.is_plain or not (bins and self.holds(RowCount())):
+            return None
+        starts = [
+            (self._start(moment), len(moment.limits.lowers)) for moment in (RowCount(), *bins)
+        ]
+        parts = [slice(start, start + length) for start, length in starts]
+        return inverse_variance(noise.deviations, parts)
+
+    def _pooled(self, weights: Floats, parts: int) -> Estimate:
+        """Return the number of rows, divided by the size, from all sums that say it."""
+        assert self._noise is not None
+        errors = weights * self._noise.deviations
+        kind, level = self._noise.mechanism.noise, 1 - (1 - LEVEL) / parts
+        reach = half_length(kind, errors, level) + float(weights @ self._noise.rounding_errors)
+        value = self._values @ weights
+        error = np.full_like(value, math.sqrt(float(errors @ errors)))
+        return Estimate(
+            value, error, np.clip(value - reach, 0.0, 1.0), np.clip(value + reach, 0.0, 1.0)
+        )
 
     def _start(self, moment: Moment) -> int:
         """Return the place of the first sum of a moment in a row of the outputs."""

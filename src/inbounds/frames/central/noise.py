@@ -21,6 +21,7 @@ from inbounds.mechanisms.confidence import confidence_interval, rounding
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 
 _PLACES = (np.polynomial.legendre.leggauss(32)[0] + 1) / 2  # where errors are averaged
+_PLAIN = 35.0  # scales beyond the range: noise goes there with a probability below 1e-15
 _FAR = 60.0  # of the scale of any noise: as good as without bounds
 _SMALL, _STEPS = 2.0, 64  # a deviation below which rounding matters, and integers that it reaches
 _SHARES = np.polynomial.legendre.leggauss(32)[1] / 2
@@ -121,6 +122,24 @@ class Noise:
         # An integer is k or more away if noise is more than k - 1/2 away.
         square = 2 * plain.tail(half * deviation / small) @ (2 * half)
         return np.where(error < _SMALL, np.sqrt(square), np.hypot(error, 12**-0.5))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the box is so wide that outputs are sums plus noise without bounds."""
+        size, domain = self.factors.size, self.mechanism.domain
+        below = np.asarray(self.ranges.lower) - np.asarray(domain.lower)[:size]
+        above = np.asarray(domain.upper)[:size] - np.asarray(self.ranges.upper)
+        return bool((np.minimum(below, above) >= _PLAIN * self._scales).all())
+
+    @property
+    def deviations(self) -> Floats:
+        """The standard deviation of each estimate of a sum in the middle of its range."""
+        return np.asarray(self.errors(self.middle(1))[0])
+
+    @property
+    def rounding_errors(self) -> Floats:
+        """How far each estimate is from the ideal one at most, because outputs are on a grid."""
+        return np.asarray(rounding(self._drawn, self.middle(1)[0]) / self.factors)
 
     @property
     def widest(self) -> float:

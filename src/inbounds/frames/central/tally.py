@@ -8,13 +8,11 @@ numbers only: docs/proofs/statistics.md, item 10.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.frames.central.estimate import Estimate, Released
-from inbounds.frames.central.moment import Moment
+from inbounds.frames.central.moment import Moment, RowCount
 
 
 def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list[Estimate]:
@@ -26,18 +24,29 @@ def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list
     size = released.size
     noisy = [number.scaled(size) for number in released.sums(counts, jointly=False)]
     values = np.stack([estimate.value for estimate in noisy], axis=-1)
-    totals, left = np.clip(values.sum(axis=-1), 0.0, size), 1.0
-    if released.sizes_public and complete:
-        totals = np.full_like(totals, size)
-        left = 1 - 1 / len(noisy)  # of the variance, as the part that moves the total is taken out
+    totals, left = np.clip(values.sum(axis=-1), 0.0, size), np.ones(len(values))
+    if rows := _rows(released, counts, complete=complete):
+        totals = np.clip(rows.value * size, 0.0, size)
+        known = (rows.error * size / (len(noisy) * noisy[0].error)) ** 2
+        left = 1 - 1 / len(noisy) + known  # of the variance: the total has another one
     adding_up = whole(nearest(values, totals))
     estimates = []
     for j, estimate in enumerate(noisy):
         ends = released.rounded(estimate.clipped(0.0, size))
         value = adding_up[:, j]
         lower, upper = np.minimum(ends.lower, value), np.maximum(ends.upper, value)
-        estimates.append(Estimate(value, math.sqrt(left) * ends.error, lower, upper))
+        estimates.append(Estimate(value, np.sqrt(left) * ends.error, lower, upper))
     return estimates
+
+
+def _rows(released: Released, counts: Moment, *, complete: bool) -> Estimate | None:
+    """Return the number of rows, divided by the size, if it says more than the sum of the counts.
+
+    That is so if it is public, or was released together with bins, which then belong to its pool.
+    """
+    if complete and (released.sizes_public or released.pools(counts)):
+        return released.sums(RowCount(), jointly=False)[0]
+    return None
 
 
 def nearest(values: Floats, totals: Floats) -> Floats:
