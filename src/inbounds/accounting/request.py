@@ -68,9 +68,17 @@ def refusal(dataset: str, budget: Amount, left: Amount, asked: str, cost: Amount
     """
     if math.inf in cost.stated().values():
         asked += ": this budget cannot count the cost"
-    elif asked not in (str(cost), f"epsilon={cost.epsilon!r}"):
-        asked += f": the cost here is {cost}"
-    return f"dataset {dataset!r} has {left} left of {budget}, too little for {asked}."
+    elif asked not in (str(cost), f"epsilon={cost.epsilon!r}", _shortly(cost)):
+        same = _shortly(cost) == _shortly(left)
+        asked += f": the cost here is {cost if same else _shortly(cost)}"
+    remaining = left if _shortly(cost) == _shortly(left) else _shortly(left)
+    return f"dataset {dataset!r} has {remaining} left of {budget}, too little for {asked}."
+
+
+def _shortly(amount: Amount) -> str:
+    """Return an amount in twelve digits."""
+    digits = {name: float(f"{number:.12g}") for name, number in amount.stated().items()}
+    return ", ".join(f"{name}={number!r}" for name, number in digits.items())
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -99,6 +99,16 @@ class Charge:
         """The arguments of the library that say what to charge."""
         return {"ledger": self.ledger, "dataset": self.dataset, "label": self.label}
 
+    def check_unit(self, person: str | None) -> None:
+        """Refuse rows that nobody can be told from, if the budget is for people."""
+        if self.ledger is None or self.dataset is None or person is not None:
+            return
+        unit = self.ledger.budget(self.dataset).unit
+        if unit is not None and unit.of == "person":
+            raise UsageError(
+                f"--id must be given, because the budget of {self.dataset!r} is for people: {unit}."
+            )
+
     def tell_fit(self, release: Callable[..., object], *, json: bool) -> None:
         """Say whether a release would fit in the budget; if not, the exit code is that of one."""
         assert self.ledger is not None

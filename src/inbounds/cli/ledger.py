@@ -36,6 +36,7 @@ _HISTORY = (  # columns that fit on a screen; --json has all
     *("when", "user", "label", "mechanism", "unit"),
     *("releases", "asked", "charged", "cumulative"),
 )
+_LONGEST = 40  # characters of a mechanism; --json has all
 _NUMBERS = ("releases", "charged", "cumulative")
 
 
@@ -100,7 +101,13 @@ def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) ->
     if json:
         output.show_json(records)
     else:
-        output.show(_table(f"History of {dataset}", _HISTORY, records))
+        shown = [{**record, "mechanism": _cut(str(record["mechanism"]))} for record in records]
+        output.show(_table(f"History of {dataset}", _HISTORY, shown))
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of a text, which fits on a screen beside others."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 @app.command(

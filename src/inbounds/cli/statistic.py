@@ -92,6 +92,33 @@ Weights = Annotated[
 ]
 
 
+Outside = Annotated[
+    Texts,
+    typer.Option(
+        metavar="[NAME=]POLICY",
+        help="Numbers beyond their bounds: clip moves them to the bound (the default), skip leaves "
+        "out their rows (999 for missing), error stops; as age=skip for one column. Repeat it.",
+    ),
+]
+
+
+def read_outside(texts: Texts) -> str | dict[str, str]:
+    """Return what becomes of numbers outside their bounds, in all columns or in those named.
+
+    Examples
+    --------
+    >>> read_outside(None), read_outside(["skip"]), read_outside(["age=skip", "pay=clip"])
+    ('clip', 'skip', {'age': 'skip', 'pay': 'clip'})
+    """
+    given = texts or ["clip"]
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    pairs = [text.rpartition("=") for text in given]
+    if not all(name for name, _, _ in pairs) or len({name for name, _, _ in pairs}) < len(pairs):
+        raise UsageError("--outside must be one policy, or NAME=POLICY once for each column.")
+    return {name: policy for name, _, policy in pairs}
+
+
 def read_statistics(
     texts: Mapping[str, Sequence[str] | None], *, count: bool = False, incomplete: Texts = None
 ) -> list[Statistic]:

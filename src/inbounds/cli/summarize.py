@@ -92,13 +92,7 @@ def summarize(
         Literal["error", "skip"],
         typer.Option(help="What to do about a missing value: stop, or leave out its row."),
     ] = "error",
-    outside: Annotated[
-        Literal["clip", "skip", "error"],
-        typer.Option(
-            help="Numbers beyond their bounds: move them to the bound, leave out their rows "
-            "(999 for missing), or stop."
-        ),
-    ] = "clip",
+    outside: asking.Outside = None,
     weights: asking.Weights = None,
     mechanism: Annotated[
         Mechanism | None,
@@ -189,6 +183,7 @@ def summarize(
     destination = Destination(target, plot, as_csv=as_csv, json=json)
     destination.check(source, force=force)
     charge = Charge.read(ledger, dataset, label, user, dry_run=dry_run)
+    charge.check_unit(person)
     columns = list(by or [])
     listed = grouping.read_groups(columns, groups, groups_from, delimiter or ",")
     destination.check_groups(len(listed))
@@ -203,7 +198,7 @@ def summarize(
         **{"by": columns or None, "groups": keys if columns else None},
         **{"epsilon": epsilon, "delta": delta or 0.0, "rho": rho},
         **{"adjacency": adjacency, "rows": rows, "id": person, "size": size},
-        **{"nulls": nulls, "outside": outside},
+        **{"nulls": nulls, "outside": asking.read_outside(outside)},
         "weights": importance,
         "mechanism": mechanism and "".join(map(str.title, mechanism.split("-"))),
     }

@@ -6,7 +6,7 @@ of its field. What a value becomes depends on that value alone. Errors name type
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 _LARGEST = np.finfo(np.float64).max
 
 
-def open_array(array: NDArray[Any]) -> tuple[list[Any], Callable[[int], NDArray[Any]]]:
+def open_array(
+    array: NDArray[Any], keys: Collection[Any] = ()
+) -> tuple[list[Any], Callable[[int], NDArray[Any]]]:
     """Return the names of an array's columns, and a function that copies a column by its place.
 
     Parameters
@@ -25,6 +27,9 @@ def open_array(array: NDArray[Any]) -> tuple[list[Any], Callable[[int], NDArray[
     array
         An array of two dimensions, whose columns are named 0, 1, …; of one dimension, which is
         column 0; or a structured array of one dimension, whose columns are its fields.
+    keys
+        The columns whose floats are read as integers, in masked arrays: a float that is no integer
+        is masked.
 
     Examples
     --------
@@ -46,7 +51,18 @@ def open_array(array: NDArray[Any]) -> tuple[list[Any], Callable[[int], NDArray[
         return list(fields), lambda place: _readable(plain[fields[place]], fields[place])
     if plain.ndim == 1:
         plain = plain[:, np.newaxis]
-    return list(range(plain.shape[1])), lambda place: _readable(plain[:, place], place)
+
+    def column(place: int) -> NDArray[Any]:
+        read = _readable(plain[:, place], place)
+        return _whole(read) if place in keys and read.dtype.kind == "f" else read
+
+    return list(range(plain.shape[1])), column
+
+
+def _whole(column: NDArray[Any]) -> NDArray[Any]:
+    """Return floats as integers of 64 bits, with a mask over all that are none."""
+    held = (np.abs(column) < 2.0**63) & (column == np.rint(column))  # false for NaN
+    return np.ma.MaskedArray(np.where(held, column, 0.0).astype(np.int64), mask=~held)
 
 
 def _readable(column: NDArray[Any], name: Any) -> NDArray[Any]:

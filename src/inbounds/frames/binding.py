@@ -28,7 +28,7 @@ they cannot be read."""
 
 
 def bind_columns(
-    frame: Any, used: Collection[tuple[str, str | int]]
+    frame: Any, used: Collection[tuple[str, str | int]], *, keys: Collection[Any] = ()
 ) -> tuple[BoundTable, dict[Any, str]]:
     """Return the columns of a frame that are used, and the new name of each of them.
 
@@ -39,6 +39,9 @@ def bind_columns(
     used
         Pairs of an argument and the name of a column that it gives, or the index of one. If there
         are none, the first column is taken, because a table without columns has no rows.
+    keys
+        The columns whose values are compared with public ones. In an array of floats, which has one
+        type for all columns, they hold integers.
 
     Examples
     --------
@@ -48,7 +51,7 @@ def bind_columns(
     ({'^x$': 'c0'}, [{'c0': 2}])
     """
     native = nw.to_native(frame, pass_through=True)
-    names, select = _engine(native)
+    names, select = _engine(native, keys)
     places = {name: _place(argument, name, names) for argument, name in used}
     if dependencies.is_duckdb_relation(native):
         _refuse_alike(used, names)
@@ -69,10 +72,10 @@ def own_name(i: int) -> str:
     return f"c{i}"
 
 
-def _engine(frame: Any) -> tuple[list[Any], Callable[[list[int]], Any]]:
+def _engine(frame: Any, keys: Collection[Any]) -> tuple[list[Any], Callable[[list[int]], Any]]:
     """Return the names of a frame's columns, and a function that takes columns by their places."""
     if isinstance(frame, np.ndarray):
-        names, column = open_array(frame)
+        names, column = open_array(frame, keys)
         return names, lambda places: _of_array(column, places)
     if dependencies.is_pandas_dataframe(frame):
         return frame.columns.tolist(), lambda places: _of_pandas(frame, places)
@@ -128,7 +131,11 @@ def _of_array(column: Callable[[int], Any], places: list[int]) -> Any:
 
     arrays = {own_name(i): column(place) for i, place in enumerate(places)}
     kinds = {name: object if array.dtype == object else None for name, array in arrays.items()}
-    return pd.DataFrame({name: pd.Series(arrays[name], dtype=kinds[name]) for name in arrays})
+    columns = {name: pd.Series(arrays[name], dtype=kinds[name]) for name in arrays}
+    for name, array in arrays.items():
+        if isinstance(array, np.ma.MaskedArray):
+            columns[name] = pd.Series(pd.arrays.IntegerArray(array.data, np.array(array.mask)))
+    return pd.DataFrame(columns)
 
 
 def _of_pandas(frame: Any, places: list[int]) -> Any:

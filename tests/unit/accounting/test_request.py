@@ -48,3 +48,14 @@ def test_a_fit_is_true_or_false_and_shows_why() -> None:
     assert "too <little>" in repr(refused)
     assert "too &lt;little&gt;" in refused._repr_html_()
     assert "reason" not in Fit(True, cost, left)._repr_html_()
+
+
+def test_a_refusal_leaves_out_digits_that_are_rounding() -> None:
+    budget, left = Amount(epsilon=1.0), Amount(epsilon=0.5000000000000019)
+    said = refusal(
+        "d", budget, left, "2 releases at epsilon=0.5", Amount(epsilon=0.9999999999999991)
+    )
+    assert "has epsilon=0.5 left" in said
+    assert said.endswith("the cost here is epsilon=1.0.")
+    close = refusal("d", budget, left, "this release", Amount(epsilon=0.500000000000002))
+    assert "has epsilon=0.5000000000000019 left" in close

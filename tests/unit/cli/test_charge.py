@@ -63,3 +63,12 @@ def test_the_environment_names_the_ledger_of_a_dataset(
     monkeypatch.setenv("INBOUNDS_LEDGER", place)
     assert read(None, "survey").options["ledger"].remaining("survey").epsilon == 1.5
     assert read(None).ledger is None
+
+
+def test_a_budget_for_people_asks_who_they_are(place: str) -> None:
+    ib.Ledger(place).open("people", epsilon=1.0, unit=Unit("replace", "person"))
+    with pytest.raises(UsageError, match="--id must be given, because the budget of 'people'"):
+        read(place, "people").check_unit(None)
+    read(place, "people").check_unit("person")
+    read(place, "survey").check_unit(None)
+    read(None).check_unit(None)

@@ -143,6 +143,25 @@ def test_missing_values_stop_or_are_left_out(tmp_path: Path) -> None:
     assert [row["value"] for row in rows(path, *asked, *EXACT)] == [1, 1]
 
 
+def test_numbers_out_of_bounds_are_moved_left_out_or_refused_by_column(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("age,pay\n20,9\n999,5\n40,1\n")
+    asked = (path, "--mean", "age=0:120", "--mean", "pay=0:4", *EXACT, "--size", 9)
+    moved = [row["value"] for row in rows(*asked[:-2])]
+    assert moved == pytest.approx([60, 3], abs=1e-3)
+    left = [row["value"] for row in rows(*asked, "--outside", "age=skip")]
+    assert left == pytest.approx([30, 2.5], abs=1e-3)
+    for options in (["error"], ["pay=error"]):
+        result = run(*asked[:-2], "--outside", *options)
+        assert result.exit_code == 1
+        assert "must have no values outside its bounds. Hint: --outside clip" in result.stderr
+    for wrong in (["skip", "age=skip"], ["age=skip", "age=clip"], ["drop"], ["town=skip"]):
+        given = [text for policy in wrong for text in ("--outside", policy)]
+        result = run(*asked, *given)
+        assert result.exit_code == 2
+        assert "--outside" in result.stderr
+
+
 def test_forms_of_output_hold_the_same_columns(folder: Path, tmp_path: Path) -> None:
     asked = [folder / "people.parquet", "--by", "sex", "--groups", "f,m", "--count", "--epsilon", 1]
     names = list(rows(*asked)[0])

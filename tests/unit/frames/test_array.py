@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+import inbounds as ib
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames import categories, count, mean, median, proportion, summarize, total
 from inbounds.frames.array import open_array
@@ -201,3 +202,14 @@ def test_a_column_is_a_copy_without_notes() -> None:
     array[0, 0] = 5.0
     assert column.tolist() == [0.0, 0.0]
     assert column.dtype.metadata is None
+
+
+def test_an_array_of_floats_is_grouped_by_its_integers() -> None:
+    cells = [[1.0, 20.0], [2.0, 40.0], [1.5, 90.0], [np.nan, 90.0], [1.0, 40.0], [1e300, 90.0]]
+    asked = [count(), mean(1, 0, 120)]
+    result = ib.summarize(np.array(cells), asked, by=0, groups=[1, 2], rho=1e12)
+    assert result["value"].tolist() == pytest.approx([2, 30, 1, 40], abs=1e-3)
+    levels = categories(0, [1, 2], complete=False)
+    found = ib.summarize(np.array(cells), levels, rho=1e12, nulls="skip")["value"].tolist()
+    assert found == [2, 1]
+    assert ib.find_groups(np.repeat(cells, 200, axis=0), 0, epsilon=1.0, delta=1e-3) == [1, 2]

@@ -18,7 +18,7 @@ from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import LevelCounts, Moment
-from inbounds.frames.central.outside import OutsidePolicy, inside
+from inbounds.frames.central.outside import Outside, inside, policy_of
 from inbounds.frames.central.statistic_type import Statistic
 
 with optional():
@@ -37,7 +37,7 @@ def check_table(
     nulls: NullPolicy,
     called: Callable[[str], str] = str,
     *,
-    outside: OutsidePolicy = "clip",
+    outside: Outside = "clip",
     statistics: Iterable[Statistic] = (),
 ) -> tuple[int, BoundTable]:
     """Refuse values that cannot be used, and return the number of rows and the rows to use.
@@ -65,15 +65,14 @@ def check_table(
     """
     names = list(dict.fromkeys(numbers))
     columns = names if person is None else [*names, person]
-    within = {} if outside == "clip" else inside(table, statistics)
+    within = inside(table, [s for s in statistics if policy_of(outside, s.column) != "clip"])
     flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
     for i, name in enumerate(columns):
         bounded = within.get(name) if i < len(names) else None
-        if bounded is not None and outside == "error":
+        is_refused = policy_of(outside, name) == "error"
+        if bounded is not None and is_refused:
             flags[f"outside{i}"] = ~bounded & ~nw.col(name).is_null()
-        if (bounded is None or outside == "error") and _may_be_infinite(
-            table, name, number=i < len(names)
-        ):
+        if (bounded is None or is_refused) and _may_be_infinite(table, name, number=i < len(names)):
             finite = nw.col(name).cast(nw.Float64()).is_finite()
             flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
     flagged = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in flags.items()]
@@ -81,7 +80,7 @@ def check_table(
     for i, name in enumerate(columns):
         _refuse(counts, i, f"column {called(name)!r}", nulls, of_people=i == len(names))
     conditions = [~nw.col(name).is_null() for name in names] if nulls == "skip" else []
-    conditions += within.values() if outside == "skip" else []
+    conditions += [held for name, held in within.items() if policy_of(outside, name) == "skip"]
     for condition in conditions:
         table = table.filter(condition)
     return counts["rows"], table

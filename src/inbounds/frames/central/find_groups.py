@@ -158,7 +158,7 @@ def _counts(frame: Any, by: Sequence[str], people: _People) -> dict[Key, int]:
     used = [("by", name) for name in by]
     if people.column is not None:
         used.append(("id", people.column))
-    table, names = bind_columns(frame, used)
+    table, names = bind_columns(frame, used, keys=by)
     for name in by:
         check_keys(table, names[name], name, [])
     who = None if people.column is None else names[people.column]

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from operator import and_, or_
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
+from inbounds import _check
 from inbounds._extra import optional
+from inbounds.errors import ArgumentError, quoted
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central.statistic_type import Statistic
 
@@ -24,6 +26,38 @@ with optional():
     import narwhals as nw
 
 OutsidePolicy = Literal["clip", "skip", "error"]
+Outside = OutsidePolicy | Mapping[Any, OutsidePolicy]
+"""What becomes of numbers outside their bounds, in all columns, or in those that are named."""
+
+
+def policy_of(outside: Outside, column: Any) -> OutsidePolicy:
+    """Return what becomes of the numbers of a column.
+
+    Examples
+    --------
+    >>> policy_of("skip", "age"), policy_of({"age": "skip"}, "age"), policy_of({"age": "skip"}, "x")
+    ('skip', 'skip', 'clip')
+    """
+    return outside.get(column, "clip") if isinstance(outside, Mapping) else outside
+
+
+def check_outside(outside: object, columns: Collection[Any]) -> Outside:
+    """Check what the caller says about numbers outside their bounds.
+
+    Examples
+    --------
+    >>> check_outside({"pay": "skip"}, ["age"])
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: outside must name columns that a statistic describes, got 'pay'.
+    """
+    if not isinstance(outside, Mapping):
+        return cast("OutsidePolicy", _check.one_of(get_args(OutsidePolicy), outside=outside))
+    for name, policy in outside.items():
+        if name not in columns:
+            requirement = "name columns that a statistic describes"
+            raise ArgumentError.must("outside", requirement, got=quoted(name))
+        _check.one_of(get_args(OutsidePolicy), outside=policy)
+    return dict(outside)
 
 
 def inside(table: BoundTable, statistics: Iterable[Statistic]) -> dict[str, nw.Expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.aggregate import Key, NullPolicy
 from inbounds.frames.central.argument import AnyColumn, is_column, listed, plain_column
-from inbounds.frames.central.outside import OutsidePolicy
+from inbounds.frames.central.outside import Outside, check_outside
 from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic
 from inbounds.frames.central.value_type import check_keys, check_person, plain_value, value_type
@@ -51,12 +51,13 @@ class Request:
     person: AnyColumn | None
     size: int | None
     nulls: NullPolicy
-    outside: OutsidePolicy = "clip"
+    outside: Outside = "clip"
 
     @property
     def sizes_public(self) -> bool:
         """Whether all rows are one group, whose size is the same for all neighbours."""
-        all_rows_used = self.person is None and self.nulls == "error" and self.outside != "skip"
+        says = self.outside.values() if isinstance(self.outside, Mapping) else [self.outside]
+        all_rows_used = self.person is None and self.nulls == "error" and "skip" not in says
         return not self.by and self.adjacency == "replace" and all_rows_used
 
     @property
@@ -85,6 +86,11 @@ class Request:
                 for statistic in self.statistics
             ),
             by=tuple(names[name] for name in self.by),
+            outside=(
+                {names[name]: policy for name, policy in self.outside.items()}
+                if isinstance(self.outside, Mapping)
+                else self.outside
+            ),
             person=None if self.person is None else names[self.person],
         )
 
@@ -146,7 +152,7 @@ def check_request(
         person=None if person is None else plain_column(person),
         size=None if size is None else _check.positive_integer(size=size),
         nulls=cast("NullPolicy", _check.one_of(("error", "skip"), nulls=nulls)),
-        outside=cast("OutsidePolicy", _check.one_of(get_args(OutsidePolicy), outside=outside)),
+        outside=check_outside(outside, [s.column for s in asked if s.has_column]),
     )
     has_sums = not all(isinstance(statistic, Quantile) for statistic in request.statistics)
     if size is None and request.row_count_private and has_sums:
@@ -178,7 +184,8 @@ def open_table(frame: Any, request: Request) -> Opened:
     used += [("by", name) for name in request.by]
     if request.person is not None:
         used.append(("id", request.person))
-    table, names = bind_columns(frame, used)
+    keys = [s.column for s in request.statistics if s.holds == "levels"]
+    table, names = bind_columns(frame, used, keys=[*keys, *request.by])
     for statistic in request.statistics:
         if statistic.has_column:
             _check_values(table, names[statistic.column], statistic)

@@ -21,7 +21,7 @@ from inbounds.frames.central.drawing import Drawing
 from inbounds.frames.central.joint import JointRelease
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.noise import Noise
-from inbounds.frames.central.outside import OutsidePolicy
+from inbounds.frames.central.outside import Outside
 from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request, check_request, open_table
 from inbounds.frames.central.split import check_weights, importances
@@ -49,7 +49,7 @@ def summarize(
     id: str | int | None = None,
     size: int | None = None,
     nulls: NullPolicy = "error",
-    outside: OutsidePolicy = "clip",
+    outside: Outside = "clip",
     weights: Sequence[float] | None = None,
     mechanism: type[NoiseMechanism] | str | None = None,
     ledger: Any = None,
@@ -101,8 +101,9 @@ def summarize(
         and 1). ``"clip"``: they are moved to the nearest bound. ``"skip"``: rows with such a number
         in any column are left out, as if it were a null; the number of rows that are left is then
         private. This is for codes of missing values, such as 999, and for infinities. ``"error"``:
-        the column is refused, which reveals that it holds such a number. Rows whose values are none
-        of the levels of `categories` are used as before.
+        the column is refused, which reveals that it holds such a number. A mapping such as
+        ``{"age": "skip"}`` says it for the columns that it names; others are clipped. Rows whose
+        values are none of the levels of `categories` are used as before.
     weights
         One positive number for each of the `statistics`, in their order: how much its squared
         relative error counts when the privacy is divided between them. All are 1 by default. They

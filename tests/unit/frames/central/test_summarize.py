@@ -277,6 +277,21 @@ def test_rows_are_left_out_before_those_of_a_person_are_chosen() -> None:
         assert result["value"].tolist() == pytest.approx([3, 7], rel=1e-4)
 
 
+def test_columns_may_have_policies_of_their_own() -> None:
+    table = pd.DataFrame({"age": [20, 999, 40], "pay": [9.0, 5.0, 1.0]})
+    asked_for = [count(), mean("age", 0, 120), mean("pay", 0, 4)]
+    options: dict[str, Any] = {"rho": 1e12, "size": 9}
+    left = summarize(table, asked_for, outside={"age": "skip"}, **options)["value"]
+    assert left.tolist() == pytest.approx([2, 30, 2.5], abs=1e-3)
+    same = summarize(table, asked_for, outside={"age": "clip"}, rho=1e12)["value"]
+    assert same.tolist() == pytest.approx([3, 60, 3], abs=1e-3)
+    with pytest.raises(ArgumentError, match="column 'pay' must have no values outside"):
+        summarize(table, asked_for, outside={"pay": "error", "age": "skip"}, **options)
+    for wrong in ({"town": "skip"}, {"age": "drop"}, {"age": 3}, {3: "skip"}):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="outside must"):
+            summarize(table, asked_for, outside=wrong, **options)  # type: ignore[arg-type]
+
+
 def test_a_row_is_left_out_if_any_of_its_columns_is_outside_any_of_its_bounds() -> None:
     table = pd.DataFrame({"a": [1, 9, 1, 1], "b": [1.0, 1.0, float("inf"), 5.0]})
     asked_for = [count(), mean("a", 0, 10), total("a", 0, 8), mean("b", 0, 4)]
