@@ -106,7 +106,8 @@ class Budget(Guarantee):
                 "delta",
                 "0 for this budget, because its first charge had no delta and rhos are added",
                 hint=Hint(
-                    "charge {}, or open another dataset for pairs of epsilon and delta.",
+                    "pairs of epsilon and delta, such as those of find_groups, must be charged "
+                    "first. Charge {}, or open another dataset for pairs.",
                     "rho or loss",
                 ),
             )
@@ -126,8 +127,11 @@ class Budget(Guarantee):
         """
         if self.rho is not None:
             return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
-        remaining = exact(self.pair[0]) - self.spent(spent)
-        return Amount(epsilon=_below(remaining), delta=self.delta)
+        spent = list(spent)
+        remaining, delta = exact(self.pair[0]) - self.spent(spent), self.delta
+        if delta is not None and self._adds_pairs(spent):
+            delta = _below(exact(delta) - total(spent, "delta"))
+        return Amount(epsilon=_below(remaining), delta=delta)
 
     def spent(self, spent: Spent) -> Fraction | float:
         """Return the rho of all charges together, or their epsilon at the budget's delta."""

@@ -127,7 +127,9 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a mechanism that `to_json` wrote; ``inbounds.Mechanism.from_json`` reads any.
+        """Read a mechanism that `to_json` wrote.
+
+        ``inbounds.Mechanism.from_json`` reads any that has a box; `RandomizedResponse` has its own.
 
         The text may come from anybody. It holds what a constructor takes, and the constructor
         checks it: a scale or an epsilon gives the privacy that is computed here, and the table of

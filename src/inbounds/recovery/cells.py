@@ -49,7 +49,13 @@ class Cells:
         """Divide the mechanism's box, more finely for outputs; bounds with mass are cells."""
         if not isinstance(mechanism, Mechanism):
             got = f"mechanism={_check.quoted(mechanism)}"
-            raise ArgumentTypeError.must_be("mechanism", "an inbounds mechanism", got=got)
+            requirement = "an inbounds mechanism for numbers"
+            hint = (
+                "its own estimate(outputs) reads categories."
+                if hasattr(mechanism, "codes")
+                else None
+            )
+            raise ArgumentTypeError.must_be("mechanism", requirement, got=got, hint=hint)
         box = mechanism.domain
         if not box.is_interval:
             raise ArgumentError.must("mechanism", "have an interval as its box", got=repr(box))

@@ -58,7 +58,10 @@ def read_features(estimator: Any, X: Any, *, reset: bool, nulls: bool = False) -
     if nulls and np.isinf(numbers).any():
         raise ArgumentError.must_be("X", "without infinities (inf); NaN is a null")
     if not nulls and not np.isfinite(numbers).all():
-        raise ArgumentError.must_be("X", "finite, without NaN, nulls and infinities (inf)")
+        hint = "inbounds.sklearn.PrivateSimpleImputer fills in nulls."
+        raise ArgumentError.must_be(
+            "X", "finite, without NaN, nulls and infinities (inf)", hint=hint
+        )
     return numbers
 
 

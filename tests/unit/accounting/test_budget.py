@@ -266,3 +266,13 @@ def test_what_is_asked_is_priced_after_what_was_spent() -> None:
     assert budget.asked(Cost.of(PrivacyLoss(math.inf, math.inf, math.inf, ())), 1) == Amount(
         epsilon=math.inf, delta=1e-6
     )
+
+
+def test_a_delta_that_was_charged_is_not_left() -> None:
+    budget = Budget(epsilon=3.0, delta=1e-6)
+    pair = Cost.of(PrivacyLoss.approximate(0.1, 4e-7))
+    assert budget.left([(pair, 1)]) == Amount(epsilon=2.9, delta=6e-7)
+    pure = Cost.of(PrivacyLoss.pure(0.1))
+    assert budget.left([(pure, 1)]).delta == 1e-6
+    left = budget.left([(pair, 1), (pure, 1), (pair, 1)])
+    assert (left.epsilon, left.delta) == (pytest.approx(2.7), pytest.approx(2e-7))

@@ -13,6 +13,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import bind_columns
 from inbounds.frames.central import person
 from inbounds.frames.central.aggregate import Key, check_table
+from inbounds.frames.central.argument import AnyColumn, is_column
 from inbounds.frames.central.charge import check_ledger, unit_of
 from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.request import check_by
@@ -27,7 +28,7 @@ from inbounds.unit import Adjacency, check_adjacency
 @called()
 def find_groups(
     frame: Any,
-    by: str | Sequence[str],
+    by: AnyColumn | Sequence[AnyColumn],
     *,
     epsilon: float,
     delta: float,
@@ -59,8 +60,9 @@ def find_groups(
         are used, which are chosen at random.
     ledger, dataset, label
         A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
-        label for the charge. The unit of the charge is that of `summarize`. As the charge states a
-        delta, a budget of epsilon and delta takes it only before charges without one.
+        label for the charge. The unit of the charge is that of `summarize`. The charge states a
+        delta, so a budget without one refuses it, and a budget with one takes it only if the first
+        charge had one, too: find groups before anything else.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def find_groups(
         cost, unit = guarantee.stated(), unit_of(neighbours, rows, id)
         ledger.spend(dataset, **cost, label=label, unit=unit)
     found = sorted(_drawn(counts, report))
-    return [group[0] for group in found] if isinstance(by, str) else found
+    return [group[0] for group in found] if is_column(by) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _report(guarantee: Guarantee, adjacency: Adjacency, rows: int) -> ReportTabl
     return ReportTable.of(RowPrice.of(*guarantee.pair, rows=rows, sides=sides))
 
 
-def _counts(frame: Any, by: Sequence[str], people: _People) -> dict[Key, int]:
+def _counts(frame: Any, by: Sequence[AnyColumn], people: _People) -> dict[Key, int]:
     """Return the number of rows that are used, of each group that has any."""
     used = [("by", name) for name in by]
     if people.column is not None:

@@ -98,6 +98,7 @@ class CategoryColumn:
             f"column {self.name!r}",
             f"hold {words}, as the levels of its mechanism are, in a type that has room for them",
             got=type_name(given),
+            hint="give levels of the column's type, such as [False, True] for booleans.",
         )
 
 
