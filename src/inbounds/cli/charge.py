@@ -61,11 +61,12 @@ class AskingLedger:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The ledger, the dataset and the label of a charge; all are None without a ledger."""
+    """The ledger, the dataset, the label and the ledger's place; all are None without a ledger."""
 
     ledger: Ledger | None
     dataset: str | None
     label: str | None
+    place: str | None = None
 
     @classmethod
     def read(
@@ -92,7 +93,7 @@ class Charge:
 
         ledger = Ledger(place, user=user)
         ledger.budget(dataset)  # an unknown dataset is refused before anything is read
-        return cls(ledger, dataset, label)
+        return cls(ledger, dataset, label, place)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -30,8 +30,18 @@ class Destination:
     as_csv: bool
     json: bool
 
-    def check(self, source: Path, *, force: bool) -> None:
-        """Refuse what cannot be written, before anything is read, charged or drawn."""
+    def check(self, source: Path, *, force: bool, ledger: str | None = None) -> None:
+        """Refuse what cannot be written, before anything is read, charged or drawn.
+
+        Nothing is written over the input or the ledger. A figure may be drawn again.
+        """
+        kept = {"the input file": source} | ({} if ledger is None else {"the ledger": Path(ledger)})
+        for option, path in {"--output": self.target, "--plot": self.plot}.items():
+            for called, other in kept.items():
+                if path is not None and _is_same(path, other):
+                    raise UsageError(f"{option} must not be {called}, got {str(path)!r}.")
+        if self.plot is not None and self.target is not None and _is_same(self.plot, self.target):
+            raise UsageError("--plot must not be the file of --output.")
         given = {"--output": self.target is not None, "--csv": self.as_csv, "--json": self.json}
         if len(chosen := [option for option, is_given in given.items() if is_given]) > 1:
             raise UsageError(f"{chosen[0]} must not be given with {chosen[1]}.")
@@ -84,6 +94,14 @@ class Destination:
             from inbounds.frames import plot_summary  # noqa: PLC0415 - help must be quick
 
             output.save(plot_summary(result), self.plot)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file, which need not exist."""
+    try:
+        return path.resolve() == other.resolve() or path.samefile(other)
+    except (OSError, ValueError):  # one of them does not exist, or is a URL
+        return False
 
 
 def _format_of(target: Path) -> Format:

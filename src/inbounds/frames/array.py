@@ -69,7 +69,7 @@ def _readable(column: NDArray[Any], name: Any) -> NDArray[Any]:
     """Return a copy in the machine's byte order: numbers, booleans, times or objects.
 
     Texts become objects, which hold every text, and days become dates. A number beyond all doubles
-    becomes the largest one, which is beyond the same bounds.
+    becomes the largest one, which is beyond the same bounds; other long doubles are rounded.
     """
     kind = column.dtype.kind
     if column.ndim != 1 or kind in "cV":

@@ -26,6 +26,21 @@ with optional():
 _LARGEST = float(np.finfo(np.float64).max)
 
 
+def forget(estimator: Any) -> None:
+    """Remove what an earlier fit learned, so that a fit that fails leaves nothing half new.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(epsilon=1.0, mean_=3.0)
+    >>> forget(model)
+    >>> vars(model)
+    {'epsilon': 1.0}
+    """
+    for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
+        delattr(estimator, name)
+
+
 def read_features(estimator: Any, X: Any, *, reset: bool, nulls: bool = False) -> Floats:
     """Return features as a new array of doubles, and note or compare their number and names.
 

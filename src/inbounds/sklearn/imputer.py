@@ -14,7 +14,7 @@ from inbounds.frames.central.level import proportion
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.statistic import mean
 from inbounds.sklearn.bound import Bounds, check_bounds
-from inbounds.sklearn.data import read_features
+from inbounds.sklearn.data import forget, read_features
 from inbounds.sklearn.statistics import release_statistics
 from inbounds.unit import Adjacency
 
@@ -127,6 +127,7 @@ class PrivateSimpleImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> PrivateSimpleImputer:
         """Release means or medians, at the cost of the guarantee."""
+        forget(self)
         strategy = _check.one_of(("mean", "median"), strategy=self.strategy)
         numbers = read_features(self, X, reset=True, nulls=True)
         bounds = check_bounds(self.lower, self.upper, self.n_features_in_)
@@ -136,7 +137,7 @@ class PrivateSimpleImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
 
     def transform(self, X: Any) -> Any:
         """Return features with nulls filled: **they are not private**."""
-        check_is_fitted(self)
+        check_is_fitted(self, "statistics_")
         numbers = read_features(self, X, reset=False, nulls=True)
         return np.where(np.isnan(numbers), self.statistics_, numbers)
 

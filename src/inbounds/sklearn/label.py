@@ -21,7 +21,7 @@ from inbounds.mechanisms.optimal import Optimal
 from inbounds.mechanisms.randomized_response import RandomizedResponse
 from inbounds.sklearn.bound import check_bounds
 from inbounds.sklearn.charge import check_ledger, release_rows
-from inbounds.sklearn.data import as_array, as_doubles
+from inbounds.sklearn.data import as_array, as_doubles, forget
 
 with optional():
     from sklearn import get_config
@@ -72,6 +72,9 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_
         The model, fitted to private labels.
+    labels_ : numpy.ndarray
+        The private labels. They were paid for, so they are there even if the model could not be
+        fitted to these features, and other models may be fitted to them at no cost.
     mechanism_ : RandomizedResponse or Optimal
         What released the labels; numbers are released as numbers from 0 to 1.
     classes_, n_features_in_, feature_names_in_
@@ -158,10 +161,10 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
         routed = self._routed("fit", params)
         labels = one_dimension(y)
         check_consistent_length(X, labels)
-        private = self._release(labels, epsilon)
+        forget(self)
+        self.labels_ = private = self._release(labels, epsilon)  # kept, even if the model fails
         self.estimator_ = clone(self.estimator).fit(X, private, **routed)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
@@ -189,11 +192,11 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
     @available_if(_has("score"))
     def score(self, X: Any, y: Any, **params: Any) -> Any:
         """Return the model's score for the labels `y` as they are: **it is not private**."""
-        check_is_fitted(self)
+        check_is_fitted(self, "estimator_")
         return self.estimator_.score(X, y, **self._routed("score", params))
 
     def _call(self, method: str, X: Any, params: dict[str, Any]) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "estimator_")
         return getattr(self.estimator_, method)(X, **self._routed(method, params))
 
     def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

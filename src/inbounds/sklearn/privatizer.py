@@ -19,7 +19,7 @@ from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sklearn.bound import check_bounds
 from inbounds.sklearn.charge import ROW, RowRelease, check_ledger, release_rows
-from inbounds.sklearn.data import read_features
+from inbounds.sklearn.data import forget, read_features
 
 with optional():
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -78,7 +78,9 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     **What** `transform` **returns is not private**: these are the values that it was given. It is
     meant for data of people who ask for a prediction themselves. `fit` draws nothing, so that
-    ``fit(X).transform(X)`` is X itself, which differs from ``fit_transform(X)``.
+    ``fit(X).transform(X)`` is X itself, which differs from ``fit_transform(X)``. Pipelines and
+    column transformers call the latter. ``TransformedTargetRegressor`` calls the former: for labels
+    there is `PrivateLabels`.
 
     Nothing of the data is stored. ``Pipeline(memory=...)`` is not our code and writes parts of what
     it is given to disk.
@@ -144,16 +146,17 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Return the features as they are, as an array of doubles: **they are not private**."""
-        check_is_fitted(self)
+        check_is_fitted(self, "mechanism_")
         return read_features(self, X, reset=False)
 
     @property
     def row_guarantee_(self) -> Composition:
         """What one release costs the person that a row is about."""
-        check_is_fitted(self)
+        check_is_fitted(self, "mechanism_")
         return compose([(self.mechanism_, self.n_features_in_)], unit=ROW)
 
     def _prepare(self, X: Any) -> Floats:
+        forget(self)
         guarantee = self._guarantee()
         warn_if_weak(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         check_ledger(self)

@@ -13,7 +13,7 @@ from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.frames.central.statistic import mean, variance
 from inbounds.sklearn.bound import Bounds, check_bounds
-from inbounds.sklearn.data import read_features
+from inbounds.sklearn.data import forget, read_features
 from inbounds.sklearn.statistics import release_statistics
 from inbounds.unit import Adjacency
 
@@ -121,6 +121,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def fit(self, X: Any, y: Any = None) -> PrivateStandardScaler:
         """Release means and variances, at the cost of the guarantee."""
+        forget(self)
         makers = self._statistics()
         numbers = read_features(self, X, reset=True)
         count = self.n_features_in_
@@ -134,7 +135,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def transform(self, X: Any) -> Any:
         """Return scaled features: **they are not private**."""
-        check_is_fitted(self)
+        check_is_fitted(self, "mean_")
         numbers = read_features(self, X, reset=False)
         if self.mean_ is not None:
             numbers -= self.mean_
@@ -142,7 +143,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def inverse_transform(self, X: Any) -> Any:
         """Return features as they were before they were scaled."""
-        check_is_fitted(self)
+        check_is_fitted(self, "mean_")
         numbers = read_features(self, X, reset=False)
         if self.scale_ is not None:
             numbers *= self.scale_

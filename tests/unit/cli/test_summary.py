@@ -97,3 +97,19 @@ def test_a_figure_of_too_many_groups_is_refused_before_anything_is_charged(tmp_p
     destination().check_groups(201)
     with pytest.raises(UsageError, match="more than 200 groups"):
         destination(None, tmp_path / "a.png").check_groups(201)
+
+
+def test_neither_the_input_nor_the_ledger_is_written_over(tmp_path: Path) -> None:
+    people, ledger, link = tmp_path / "people.csv", tmp_path / "budget.csv", tmp_path / "link.csv"
+    people.write_text("age\n41\n")
+    ledger.write_text("stands for a ledger")
+    link.symlink_to(ledger)
+    for path in (people, ledger, link):
+        for target, plot in ((path, None), (None, path)):
+            with pytest.raises(UsageError, match=r"must not be the (input file|ledger)"):
+                Destination(target, plot, False, False).check(
+                    people, force=True, ledger=str(ledger)
+                )
+    out = tmp_path / "out.csv"
+    with pytest.raises(UsageError, match="--plot must not be the file of --output"):
+        Destination(out, out, False, False).check(people, force=True)

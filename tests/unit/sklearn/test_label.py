@@ -205,3 +205,13 @@ def test_labels_have_one_dimension() -> None:
         numbers().fit(X, X)
     with pytest.raises(ValueError, match="target y is None"):
         numbers().fit(X, None)
+
+
+def test_labels_that_were_paid_for_are_kept_if_the_model_fails(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, 2.0)
+    model = classes(ledger=ledger, dataset="survey")
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((400, 2), np.nan), CLASSES)
+    assert ledger.remaining("survey").epsilon == 0
+    assert 300 < (model.labels_ == CLASSES).sum() < 400  # 48 ± 39 are flipped, but for 1e-9
+    assert LogisticRegression().fit(X, model.labels_).score(X, CLASSES) > 0.5

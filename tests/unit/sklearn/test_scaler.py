@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -118,3 +119,11 @@ def test_parameters_are_checked_when_it_is_fitted() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             PrivateStandardScaler(**(PLAIN | {"epsilon": 1.0} | options)).fit(X)
+
+
+def test_a_fit_that_fails_leaves_nothing_of_an_earlier_one() -> None:
+    scaler = PrivateStandardScaler(lower=0, upper=1, epsilon=1.0).fit(np.full((50, 1), 0.5))
+    with pytest.raises(ArgumentError):
+        scaler.set_params(lower=[0, 0]).fit(np.full((50, 3), 0.5))
+    with pytest.raises(NotFittedError):
+        scaler.transform(np.full((2, 3), 0.5))

@@ -34,7 +34,7 @@ def find_groups(
     delta: float,
     adjacency: Adjacency = "replace",
     rows: int = 1,
-    id: str | None = None,
+    id: AnyColumn | None = None,
     ledger: Any = None,
     dataset: str | None = None,
     label: str | None = None,
@@ -120,8 +120,9 @@ def find_groups(
     warn_if_weak(epsilon=epsilon, delta=delta, rho=None)
     names, neighbours = check_by(by), check_adjacency(adjacency=adjacency)
     rows = _check.positive_integer(rows=rows)
-    if not (id is None or isinstance(id, str)):
-        raise ArgumentTypeError.must_be("id", "the name of a column", got=quoted(id))
+    if not (id is None or is_column(id)):
+        requirement = "the name of a column, or its index in an array"
+        raise ArgumentTypeError.must_be("id", requirement, got=quoted(id))
     check_ledger(ledger, dataset, label, "spend")
     report = _report(guarantee, neighbours, rows)
     people = _People(id, rows)
