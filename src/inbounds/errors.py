@@ -13,6 +13,7 @@
     UserWarning
     ├── WeakGuaranteeWarning                        a guarantee protects hardly anybody
     ├── RowOrderWarning                             the order of rows reveals private values
+    ├── NotPrivateWarning                           what is returned are true values
     ├── RepeatedReleaseWarning                      every look at a result is another release
     └── FewOutputsWarning                           outputs hardly tell the values apart
 
@@ -218,6 +219,14 @@ class RowOrderWarning(UserWarning):
 
     This warns if a frame or a file declares itself sorted. The data are not examined, because
     whether they are sorted is private. ``shuffle=True`` avoids the problem.
+    """
+
+
+class NotPrivateWarning(UserWarning):
+    """Something that looks like a release returned the values that it was given.
+
+    This warns of ``Privatizer.fit(X).transform(X)``: `fit` draws nothing, and `transform` never
+    does. ``fit_transform(X)``, which pipelines call, releases.
     """
 
 

@@ -342,6 +342,7 @@ def packages() -> None:
     assert issubclass(ib.WeakGuaranteeWarning, UserWarning)
     assert issubclass(ib.RowOrderWarning, UserWarning)
     assert issubclass(ib.FewOutputsWarning, UserWarning)
+    assert issubclass(ib.NotPrivateWarning, UserWarning)
     assert issubclass(ib.RepeatedReleaseWarning, UserWarning)
 
 

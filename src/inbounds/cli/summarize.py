@@ -183,7 +183,8 @@ def summarize(
     destination = Destination(target, plot, as_csv=as_csv, json=json)
     charge = Charge.read(ledger, dataset, label, user, dry_run=dry_run)
     charge.check_unit(person)
-    destination.check(source, force=force, ledger=charge.place)
+    kept = {"the ledger": charge.place, "the file of groups": groups_from}
+    destination.check(source, force=force, kept=kept)
     columns = list(by or [])
     listed = grouping.read_groups(columns, groups, groups_from, delimiter or ",")
     destination.check_groups(len(listed))

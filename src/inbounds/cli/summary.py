@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from inbounds.cli.failure import UsageError
 if TYPE_CHECKING:
     from inbounds.frames.local.file import Format
 
+_NOTHING: Mapping[str, object] = {}
 _HEADINGS = ("value", "standard_error", "lower", "upper")
 _PLAIN = 1e5, 1e15  # numbers between these are written without a fraction
 
@@ -30,15 +31,15 @@ class Destination:
     as_csv: bool
     json: bool
 
-    def check(self, source: Path, *, force: bool, ledger: str | None = None) -> None:
+    def check(self, source: Path, *, force: bool, kept: Mapping[str, object] = _NOTHING) -> None:
         """Refuse what cannot be written, before anything is read, charged or drawn.
 
-        Nothing is written over the input or the ledger. A figure may be drawn again.
+        Nothing is written over the input, nor over other files to be `kept`, which are named. A
+        figure may be drawn again.
         """
-        kept = {"the input file": source} | ({} if ledger is None else {"the ledger": Path(ledger)})
         for option, path in {"--output": self.target, "--plot": self.plot}.items():
-            for called, other in kept.items():
-                if path is not None and _is_same(path, other):
+            for called, other in {"the input file": source, **kept}.items():
+                if path is not None and other is not None and _is_same(path, Path(str(other))):
                     raise UsageError(f"{option} must not be {called}, got {str(path)!r}.")
         if self.plot is not None and self.target is not None and _is_same(self.plot, self.target):
             raise UsageError("--plot must not be the file of --output.")
@@ -53,6 +54,8 @@ class Destination:
             from inbounds.plots.style import blank  # noqa: PLC0415 - help must be quick
 
             blank(1, 1)  # fails without matplotlib
+            if self.plot.is_dir():
+                raise UsageError(f"--plot must not be a folder, got {str(self.plot)!r}.")
             if not self.plot.parent.is_dir():
                 raise UsageError(f"--plot must be in a folder that exists, got {str(self.plot)!r}.")
 

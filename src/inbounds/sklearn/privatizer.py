@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from inbounds._entry import warn_if_weak
+from inbounds._entry import warn_caller, warn_if_weak
 from inbounds._extra import optional
 from inbounds._types import Floats
 from inbounds.accounting.composition import Composition, compose
 from inbounds.analysis.calibrate import calibrate
 from inbounds.domain import Box
+from inbounds.errors import NotPrivateWarning
 from inbounds.frames.central.share import float_below, rho_within
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.mechanism import Mechanism
@@ -24,6 +25,11 @@ from inbounds.sklearn.data import forget, read_features
 with optional():
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
+
+_NOT_DRAWN = (
+    "transform returns the values that it is given, and fit released nothing: they are not "
+    "private.\nHint: fit_transform releases; for labels there is PrivateLabels."
+)
 
 
 class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -134,6 +140,7 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Privatizer:
         """Check the data and choose the mechanism; nothing is drawn, and nothing is charged."""
         self._prepare(X)
+        self._drawn = False
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -141,12 +148,15 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         numbers = self._prepare(X)
         bounds = check_bounds(self.lower, self.upper, self.n_features_in_)
         outputs = self._release(bounds.to_unit(numbers))
+        self._drawn = True
         readings = np.asarray(self.mechanism_.denoise(outputs))
         return np.clip(bounds.from_unit(readings), bounds.lower, bounds.upper)
 
     def transform(self, X: Any) -> Any:
         """Return the features as they are, as an array of doubles: **they are not private**."""
         check_is_fitted(self, "mechanism_")
+        if not self._drawn:
+            warn_caller(NotPrivateWarning(_NOT_DRAWN))
         return read_features(self, X, reset=False)
 
     @property

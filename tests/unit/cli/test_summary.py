@@ -108,8 +108,10 @@ def test_neither_the_input_nor_the_ledger_is_written_over(tmp_path: Path) -> Non
         for target, plot in ((path, None), (None, path)):
             with pytest.raises(UsageError, match=r"must not be the (input file|ledger)"):
                 Destination(target, plot, False, False).check(
-                    people, force=True, ledger=str(ledger)
+                    people, force=True, kept={"the ledger": str(ledger), "other": None}
                 )
+    with pytest.raises(UsageError, match="--plot must not be a folder"):
+        Destination(None, tmp_path, False, False).check(people, force=True)
     out = tmp_path / "out.csv"
     with pytest.raises(UsageError, match="--plot must not be the file of --output"):
         Destination(out, out, False, False).check(people, force=True)

@@ -125,11 +125,13 @@ def test_what_is_read_is_a_copy() -> None:
 
 
 def test_names_of_features_are_noted_and_compared() -> None:
-    scaler = Privatizer(**PLAIN).fit(pd.DataFrame({"age": [17.0], "pay": [41.0]}))
+    scaler = Privatizer(**PLAIN)
+    scaler.fit_transform(pd.DataFrame({"age": [17.0], "pay": [41.0]}))
     assert scaler.feature_names_in_.tolist() == ["age", "pay"]
     assert scaler.get_feature_names_out().tolist() == ["age", "pay"]
     with pytest.raises(ValueError, match="feature names should match"):
         scaler.transform(pd.DataFrame({"age": [17.0], "wage": [41.0]}))
-    plain = Privatizer(**PLAIN).fit([[17.0, 41.0]])
+    plain = Privatizer(**PLAIN)
+    plain.fit_transform([[17.0, 41.0]])
     with pytest.raises(ValueError, match="X has 1 features, but Privatizer is expecting 2"):
         plain.transform([[17.0]])

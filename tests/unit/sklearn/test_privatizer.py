@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -137,8 +137,17 @@ def test_it_is_cloned_changed_and_pickled_like_any_estimator(tmp_path: Path) -> 
     copy = clone(hidden).set_params(epsilon=2.0)
     assert (hidden.epsilon, copy.epsilon, copy.get_params()["lower"]) == (1.0, 2.0, [0, -50])
     again = pickle.loads(pickle.dumps(copy.fit(X)))
-    assert (again.transform(X) == X).all()
+    with pytest.warns(ib.NotPrivateWarning, match="they are not private"):
+        assert (again.transform(X) == X).all()
     assert again.mechanism_ == copy.mechanism_
+
+
+def test_whoever_fits_and_transforms_is_told_that_nothing_was_released() -> None:
+    labels = TransformedTargetRegressor(
+        LinearRegression(), transformer=Privatizer(lower=0, upper=1, epsilon=1.0)
+    )
+    with pytest.warns(ib.NotPrivateWarning, match="for labels there is PrivateLabels"):
+        labels.set_params(check_inverse=False).fit(X, X[:, 0] / 200 + 0.5)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
