@@ -194,9 +194,9 @@ class Deconvolution(Printed):
 
         **Other statistics** have the values that they take for all distributions that are
         plausible, given the outputs, whether smooth or not. With much noise this interval is long,
-        because different distributions have nearly the same outputs. The coverage of quantiles
-        was measured; that of the variance and of fractions is not well known
-        (docs/proofs/deconvolution.md, "What is not proved"). It needs no bootstrap.
+        because different distributions have nearly the same outputs. Its coverage at 0.95 was
+        measured to be 0.93 or more: of quantiles, fractions and the variance, in five shapes, from
+        300 people on (docs/proofs/deconvolution.md, "What is not proved"). It needs no bootstrap.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def divide(
     Guarantee(epsilon=0.75)
     >>> divide(Guarantee(epsilon=1.0, delta=1e-6), Fraction(1, 4)).sums
     Guarantee(epsilon=0.75, delta=1e-06)
-    >>> divide(Guarantee(epsilon=1.0, delta=1e-6), Fraction(1, 4), draws=40).sums
+    >>> divide(Guarantee(epsilon=1.0, delta=1e-6), Fraction(3, 4), draws=40).sums
     Guarantee(rho=0.0...)
     >>> divide(Guarantee(rho=1.0), Fraction(1)).sums is None
     True
