@@ -203,7 +203,7 @@ def by_mypy(folder: Path, files: list[Path]) -> Findings:
     (folder / "mypy.ini").write_text(
         f"[mypy]\nstrict = true\nmypy_path = {ROOT / 'src'}\nfollow_imports = silent\n"
         "allow_redefinition = true\n"
-        "[mypy-networkx.*,pandas.*,pyarrow.*]\nignore_missing_imports = true\n"
+        "[mypy-networkx.*,pandas.*,pyarrow.*,sklearn.*]\nignore_missing_imports = true\n"
         f"[mypy-{','.join(f'{name}.*' for name in inside)}]\nignore_missing_imports = true\n"
         "follow_imports = skip\nfollow_imports_for_stubs = true\n"
     )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from inbounds._extra import optional
 from inbounds.plots.style import blank, plain_text, short_number, tidy
 from inbounds.plots.summary_bars import bar_height, draw_bars
 
@@ -197,7 +198,8 @@ def _title(kind: str, column: str, quantiles: Sequence[Any]) -> str:
 
 def _show_few_ticks(axes: Axes) -> None:
     """Leave room between the numbers on the axis, however long they are."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - optional
+    with optional():
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     axes.margins(x=0.08)
     axes.xaxis.set_major_locator(MaxNLocator(4))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inbounds._extra import optional
 from inbounds.plots.style import plain_text, tidy
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def draw_bars(part: SubFigure, rows: Sequence[SummaryRow], groups: Sequence[str]
 
 def _draw_bins(axes: Axes, rows: Sequence[SummaryRow]) -> None:
     """Draw steps, and around them a band of the intervals."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - optional
+    with optional():
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     width = 1.1 if len(rows) <= _MANY else 0.7
     for run in _runs(sorted((row.label, row.value, row.lower, row.upper) for row in rows)):
@@ -94,7 +96,8 @@ def _runs(ends: Sequence[Any]) -> list[list[Any]]:
 
 def _draw_levels(axes: Axes, rows: Sequence[SummaryRow], levels: Sequence[Any]) -> None:
     """Draw one bar for each level, and its interval as a line."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - optional
+    with optional():
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     places = [levels.index(row.label) for row in rows]
     look: dict[str, Any] = {"color": _FILL, "edgecolor": _LINE, "linewidth": 0.8}

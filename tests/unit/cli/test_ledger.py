@@ -134,7 +134,7 @@ def test_pairs_after_rhos_are_refused_in_options(path: Path) -> None:
     ledger(path, "spend", "new", "--rho", "0.01")
     result = ledger(path, "spend", "new", "--epsilon", "0.1", "--delta", "1e-6")
     assert result.exit_code == 2
-    assert "Hint: charge --rho, or open" in result.stderr
+    assert "Charge --rho, or open" in result.stderr
     assert "loss" not in result.stderr
 
 

@@ -117,7 +117,7 @@ def test_levels_get_the_type_of_their_column(
         ("true,false,maybe", TRUTH, "--levels 'x' must be false and true, as the column holds."),
         ("true,TRUE", TRUTH, "--levels 'x' must be false and true, as the column holds."),
         ("1,9007199254740993", pa.int64(), "--levels 'x': levels must be integers from -2**53"),
-        ("1,99999999999999999999", pa.uint64(), "--levels 'x': levels must be integers of at most"),
+        ("1,99999999999999999999", pa.uint64(), "--levels 'x': levels must be integers that one"),
     ],
 )
 def test_levels_that_a_column_cannot_hold_are_refused(texts: str, kind: Any, message: str) -> None:
