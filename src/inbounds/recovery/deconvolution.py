@@ -195,8 +195,8 @@ class Deconvolution(Printed):
         **Other statistics** have the values that they take for all distributions that are
         plausible, given the outputs, whether smooth or not. With much noise this interval is long,
         because different distributions have nearly the same outputs. Its coverage at 0.95 was
-        measured to be 0.93 or more: of quantiles, fractions and the variance, in five shapes, from
-        300 people on (docs/proofs/deconvolution.md, "What is not proved"). It needs no bootstrap.
+        measured to be 0.93 or more: of quantiles, fractions and the variance, in five shapes, for
+        300 to 100,000 people (docs/proofs/deconvolution.md, "What is not proved").
 
         Parameters
         ----------
