@@ -8,7 +8,6 @@ from typing import Any
 
 from inbounds.calibration.approximate import gaussian_delta, rho_delta
 from inbounds.domain import Box
-from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.central.share import float_above
 from inbounds.guarantee import Guarantee
 from inbounds.loss import PrivacyLoss
@@ -74,26 +73,6 @@ class RowRelease:
         return f"{self._count} releases of {self._mechanism!r}"
 
 
-def check_ledger(estimator: Any) -> None:
-    """Refuse a ledger without a dataset, the reverse, and a label without both.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> check_ledger(SimpleNamespace(ledger=None, dataset="survey", label=None))
-    Traceback (most recent call last):
-    inbounds.errors.ArgumentError: ledger must be given together with dataset.
-    """
-    ledger, dataset = estimator.ledger, estimator.dataset
-    if (ledger is None) != (dataset is None):
-        missing, other = ("ledger", "dataset") if ledger is None else ("dataset", "ledger")
-        raise ArgumentError.must_be(missing, f"given together with {other}")
-    if ledger is None and estimator.label is not None:
-        raise ArgumentError.must_be("label", "given only together with ledger and dataset")
-    if ledger is not None and not hasattr(ledger, "release"):
-        raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
-
-
 def label_of(estimator: Any, about: str) -> str | None:
     """Return the label of a charge, which says by default what was released; None without ledger.
 
@@ -124,9 +103,6 @@ def release_rows(estimator: Any, mechanism: Any, values: Any, about: str) -> Any
     if estimator.ledger is None:
         return mechanism.release(values)
     label, dataset = label_of(estimator, about), estimator.dataset
-    if not hasattr(mechanism, "domain"):  # for categories
-        estimator.ledger.spend(dataset, epsilon=mechanism.epsilon, label=label, unit=ROW)
-        return mechanism.release(values)
     return estimator.ledger.release(
         mechanism, values, dataset=dataset, label=label, parallel=True, unit=ROW
     )

@@ -15,12 +15,13 @@ from inbounds._extra import optional
 from inbounds._types import Floats
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.frames.central.charge import check_ledger
 from inbounds.guarantee import check_epsilon
 from inbounds.mechanisms.level import codes_of
 from inbounds.mechanisms.optimal import Optimal
 from inbounds.mechanisms.randomized_response import RandomizedResponse
 from inbounds.sklearn.bound import check_bounds
-from inbounds.sklearn.charge import check_ledger, release_rows
+from inbounds.sklearn.charge import release_rows
 from inbounds.sklearn.data import as_array, as_doubles, forget
 
 with optional():
@@ -157,7 +158,7 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
             raise ArgumentTypeError.must_be("epsilon", "given")
         epsilon = check_epsilon(self.epsilon)
         warn_if_weak(epsilon=epsilon, delta=None, rho=None)
-        check_ledger(self)
+        check_ledger(self.ledger, self.dataset, self.label, "release")
         routed = self._routed("fit", params)
         labels = one_dimension(y)
         check_consistent_length(X, labels)

@@ -15,11 +15,12 @@ from inbounds.accounting.composition import Composition, compose
 from inbounds.analysis.calibrate import calibrate
 from inbounds.domain import Box
 from inbounds.errors import NotPrivateWarning
+from inbounds.frames.central.charge import check_ledger
 from inbounds.frames.central.share import float_below, rho_within
 from inbounds.guarantee import Guarantee, check_delta
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sklearn.bound import check_bounds
-from inbounds.sklearn.charge import ROW, RowRelease, check_ledger, release_rows
+from inbounds.sklearn.charge import ROW, RowRelease, release_rows
 from inbounds.sklearn.data import forget, read_features
 
 with optional():
@@ -169,7 +170,7 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         forget(self)
         guarantee = self._guarantee()
         warn_if_weak(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
-        check_ledger(self)
+        check_ledger(self.ledger, self.dataset, self.label, "release")
         numbers = read_features(self, X, reset=True)
         check_bounds(self.lower, self.upper, self.n_features_in_)
         self.mechanism_ = part_mechanism(self.n_features_in_, guarantee)

@@ -8,7 +8,7 @@ import pytest
 import inbounds as ib
 from inbounds.errors import BudgetExceededError
 from inbounds.guarantee import Guarantee
-from inbounds.sklearn.charge import ROW, RowRelease, check_ledger, label_of, release_rows
+from inbounds.sklearn.charge import ROW, RowRelease, label_of, release_rows
 
 MECHANISM = ib.RandomizedResponse([0, 1], epsilon=1.0)
 
@@ -21,10 +21,11 @@ def test_all_rows_cost_as_much_as_one(tmp_path: Any) -> None:
     ledger = ib.Ledger(tmp_path / "budget.db")
     ledger.open("survey", epsilon=1.0, unit=ROW)
     estimator = asked(ledger=ledger, dataset="survey")
-    check_ledger(estimator)
     outputs = release_rows(estimator, MECHANISM, np.zeros(50, int), "labels")
     assert outputs.shape == (50,)
-    assert ledger.history("survey")["label"].tolist() == ["SimpleNamespace: labels"]
+    (record,) = ledger.records("survey")
+    assert record["label"] == "SimpleNamespace: labels"
+    assert record["mechanism"].endswith("in parallel on 50 parts")
     with pytest.raises(BudgetExceededError):
         release_rows(estimator, MECHANISM, np.zeros(50, int), "labels")
 

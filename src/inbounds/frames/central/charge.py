@@ -31,7 +31,7 @@ def check_ledger(ledger: object, dataset: object, label: object, method: str) ->
         raise ArgumentTypeError.must_be("ledger", "a Ledger", got=type(ledger).__name__)
 
 
-def unit_of(adjacency: Adjacency, rows: int, person: str | None) -> Unit:
+def unit_of(adjacency: Adjacency, rows: int, person: object) -> Unit:
     """Return which change of the table a release hides; `person` is the column of ids, if any.
 
     Examples

@@ -137,7 +137,7 @@ def find_groups(
 
 @dataclass(frozen=True, slots=True)
 class _People:
-    column: str | None
+    column: AnyColumn | None
     rows: int
 
 

@@ -66,13 +66,13 @@ def half_length(noise: Noise, errors: Floats, level: float) -> float:
     deviation = math.sqrt(float(np.sum(added**2)))
     if noise is not LAPLACE:
         return deviation * float(norm.isf((1 - level) / 2))
-    scales = added / deviation / math.sqrt(2)
-    if scales.size == 1:
+    scales, times = np.unique(added / deviation / math.sqrt(2), return_counts=True)
+    if added.size == 1:
         return float(added[0]) / math.sqrt(2) * -math.log1p(-level)
     # P(|Z| <= t) = (2/π) ∫ sin(ut)/u φ(u) du, where φ(u) = Π 1/(1 + (bu)²). By Poisson's summation
     # formula, the sum over steps h is wrong by P(|Z| > 2π/h - t) at most.
     places = np.arange(_STEP / 2, _LAST, _STEP)
-    transform = np.exp(-np.log1p((scales[:, None] * places) ** 2).sum(axis=0))
+    transform = np.exp(-times @ np.log1p((scales[:, None] * places) ** 2))
 
     def beyond(distance: float) -> float:
         within = 2 / math.pi * _STEP * float(np.sum(np.sin(places * distance) / places * transform))

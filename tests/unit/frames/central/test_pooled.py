@@ -41,6 +41,8 @@ def test_many_noises_are_nearly_normal_and_normal_ones_are() -> None:
     normal = 10 * float(norm.isf(0.025))
     assert half_length(NORMAL, np.full(100, 1.0), 0.95) == pytest.approx(normal)
     assert half_length(LAPLACE, np.full(100, 1.0), 0.95) == pytest.approx(normal, rel=0.01)
+    most = math.sqrt(10.0**6) * float(norm.isf(0.025))  # as many bins need no more memory
+    assert half_length(LAPLACE, np.full(10**6, 1.0), 0.95) == pytest.approx(most, rel=1e-4)
 
 
 def test_the_weights_have_the_least_variance() -> None:
