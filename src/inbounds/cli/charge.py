@@ -101,7 +101,7 @@ class Charge:
         return {"ledger": self.ledger, "dataset": self.dataset, "label": self.label}
 
     def check_unit(self, person: str | None) -> None:
-        """Refuse rows that nobody can be told from, if the budget is for people."""
+        """Refuse to charge a budget for people if nothing says which rows are whose."""
         if self.ledger is None or self.dataset is None or person is not None:
             return
         unit = self.ledger.budget(self.dataset).unit
