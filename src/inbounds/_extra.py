@@ -11,6 +11,7 @@ PACKAGES = {
     "matplotlib": ("matplotlib", "plots"),
     "narwhals": ("narwhals", "frames"),
     "networkx": ("networkx", "graph"),
+    "numba": ("numba", "fast"),
     "pandas": ("pandas", "frames"),
     "polars": ("polars", "frames"),
     "psycopg": ("psycopg", "ledger"),

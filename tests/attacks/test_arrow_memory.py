@@ -11,6 +11,7 @@ import io
 import itertools
 import pickle
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,8 @@ def small_and_silent(monkeypatch):
     pa.register_extension_type(Sealed(pa.int8()))
     for name in ("_FEWEST", "_MOST", "_MOST_OF_TEXT"):
         monkeypatch.setattr(layout, name, 4)
-    monkeypatch.setattr(PrivateColumn, "_draw", lambda self, numbers: np.zeros(numbers.size))
+    zeros = SimpleNamespace(draw=lambda numbers, _: np.zeros(numbers.size))
+    monkeypatch.setattr(PrivateColumn, "_sampler", zeros)
     yield
     pa.unregister_extension_type("inbounds.attack")
 

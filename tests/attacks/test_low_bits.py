@@ -15,8 +15,10 @@ from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.entropy import SYSTEM
+from inbounds.sampling.plan import Parameters
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
+from inbounds.sampling.trial import trial_of
 
 from . import naive
 
@@ -165,7 +167,8 @@ def test_every_point_of_a_fine_grid_has_random_words_that_lead_to_it(
 def pre_images(sampler: Sampler, value: float, answers: Floats) -> NDArray[np.uint64]:
     """Return words whose trial accepts each answer: the strip, V = 0, and the place in it."""
     scale, table = float(sampler.scale[0]), strips(sampler.noise)
-    first, many, _ = sampler._plan.proposal(value, 0)
+    given = Parameters(*map(float, sampler._alone.given))
+    _, first, many, _ = trial_of(sampler.noise, given).propose(value)
     nudge = 0.25 / sampler.grid(0).intervals  # into the box: half of an end point's cell is outside
     z = (np.clip(answers, nudge, 1 - nudge) - value) / scale
     if many:

@@ -7,7 +7,9 @@ the output. The first 64 bits decide, unless they are equal to the threshold's.
 Proof: docs/proofs/optimal.md, theorem 8.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Self
 
@@ -78,6 +80,28 @@ class AliasTable:
         places <<= 1
         places += below
         return self.outputs.take(places, mode="clip")
+
+    @cached_property
+    def draw_one(self) -> Callable[[int, int, Entropy], float]:
+        """A function that returns an output of one row, given the row and a random word.
+
+        Each row is an array of its own: a place counted over all rows would be a longer integer
+        in later rows, with which Python computes more slowly.
+        """
+        shift = _WORD - self.bits
+        thresholds = [row.item for row in self.thresholds.reshape(-1, 1 << self.bits)]
+        outputs = [row.item for row in self.outputs.reshape(-1, 2 << self.bits)]
+
+        def draw(row: int, word: int, entropy: Entropy) -> float:
+            column = word >> shift
+            threshold = thresholds[row](column)
+            below = word < threshold
+            if word == threshold:
+                below = entropy.bits(_WORD) < int(self.low[(row << self.bits) + column])
+            output: float = outputs[row](2 * column + below)
+            return output
+
+        return draw
 
 
 def _columns(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:

@@ -1,119 +1,134 @@
-"""Clamped noise: which outputs are moved to a bound, decided without branches.
+"""Clamped noise: which outputs are moved to a bound, for one value and for many, bit by bit alike.
 
-Every value first gets an output inside the box, and then one more random word here. The word is
-compared with the probabilities of noise beyond either bound, in double precision with a margin;
-comparisons that are too close to call are settled in ball arithmetic by `refine`. Values that keep
-their output and values that do not take the same amount of work.
+Every value first gets an output inside the box, and then one more random word here. Its first bit
+chooses a bound. The word is compared with the probability of noise beyond that bound, in double
+precision with a margin; comparisons that are too close to call are settled in ball arithmetic by
+`refine`. Values that keep their output and values that do not take the same amount of work.
 
 Proof, and the margin: docs/proofs/sampler.md, on clamped distributions.
 """
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
+from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
-from inbounds.numerics.noises import NOISES
-from inbounds.sampling.compiled import (
-    AS_FRACTION,
-    DIGEST,
-    U64,
-    compiled,
-    exp,
-    fma,
-    fraction,
-    inlined,
-    keyed,
+from inbounds.numerics.normal import NORMAL
+from inbounds.sampling.entropy import Words
+from inbounds.sampling.exponential import LEAST, exp, exp_in_place
+from inbounds.sampling.plan import Parameters
+
+INSIDE, BEYOND, UNSURE = 0.0, 1.0, 2.0
+"""Whether noise leaves the box at the bound, or is too close to call."""
+
+MARGIN = 2.0**-30
+"""The margin of a comparison, relative to a tail."""
+
+MARGIN_PER_SCALE = 2.0**-45
+"""What is added to it for each scale in the width, because places are rounded."""
+
+TAIL = (
+    0.22197061383673833,
+    0.32915896802720435,
+    0.3461985486596343,
+    0.22208295544216494,
+    0.029074209633506504,
+    -0.07756664339899516,
+    -0.03683883971827791,
+    0.036352867248321014,
+    0.022946949462568318,
+    -0.0258801483538311,
+    -0.009386876157935164,
+    0.021396371173833237,
+    -0.008416370211121722,
 )
+"""Coefficients of tail(d) * exp(d * d / 2) * (1 + 0.3 * d) in powers of 1 / (1 + 0.3 * d) - 0.5."""
 
-_MARGIN = 2.0**-30  # relative to the tails
-_MARGIN_PER_SCALE = 2.0**-45  # added for each scale in the width, because places are rounded
-_INSIDE, _BEYOND, _UNSURE = 0.0, 1.0, 2.0
-_TILE = 512
-
-# Coefficients of tail(d) * exp(d * d / 2) * (1 + 0.3 * d), in powers of 1 / (1 + 0.3 * d) - 0.5.
-_TAIL = np.array(
-    [
-        0.22197061383673833,
-        0.32915896802720435,
-        0.3461985486596343,
-        0.22208295544216494,
-        0.029074209633506504,
-        -0.07756664339899516,
-        -0.03683883971827791,
-        0.036352867248321014,
-        0.022946949462568318,
-        -0.0258801483538311,
-        -0.009386876157935164,
-        0.021396371173833237,
-        -0.008416370211121722,
-    ]
-)
+_ALL, _HIGHEST = (1 << 64) - 1, 1 << 63
+_TOP, _UNUSED = np.array(63, np.uint64), np.array(12, np.uint64)
+_AS_FRACTION = np.array(0x3FF0000000000000, np.uint64)
 
 
-@inlined
-def _tail(which, distance):
-    """Return the mass of noise beyond a distance to one side, within 2**-33 up to 12 scales."""
-    if which == 1:
-        return 0.5 * exp(max(-distance, -700.0))
-    t = 1.0 / fma(distance, 0.3, 1.0)
-    s = t - 0.5
-    p = _TAIL[12]
-    for k in range(11, -1, -1):
-        p = fma(p, s, _TAIL[k])
-    return p * t * exp(max(-0.5 * distance * distance, -700.0))
+def tail(noise: Noise, distance: float) -> float:
+    """Return the mass of noise beyond a distance to one side, within 2**-33 up to 12 scales.
 
-
-@inlined
-def _verdict(mass, word, margin):
-    """Compare a number whose first 52 bits are those of a word with a mass.
-
-    Returns _INSIDE if it is larger, _BEYOND if it is smaller, or _UNSURE.
+    Examples
+    --------
+    >>> from inbounds.numerics.laplace import LAPLACE
+    >>> tail(LAPLACE, 0.0), abs(tail(NORMAL, 0.0) - 0.5) < 2.0**-33
+    (0.5, True)
     """
-    drawn = np.uint64((word >> U64(12)) | AS_FRACTION).view(np.float64) - 1.0
-    beyond = drawn + 2.0**-52 <= mass * (1.0 - margin)
-    inside = drawn > mass * (1.0 + margin)
-    return _BEYOND if beyond else (_INSIDE if inside else _UNSURE)
+    if noise is not NORMAL:
+        return 0.5 * exp(max(-distance, LEAST))
+    t = 1.0 / (distance * 0.3 + 1.0)
+    s = t - 0.5
+    p = TAIL[-1]
+    for coefficient in TAIL[-2::-1]:
+        p = p * s + coefficient
+    return p * t * exp(max(-0.5 * (distance * distance), LEAST))
 
 
-@cache
-def bounds_loop(noise: Noise, joint: bool) -> Callable[..., int]:
-    """Compile the loop for one distribution; with `joint` there are parameters for each value."""
-    loop: Callable[..., int] = _make(NOISES.index(noise), joint, DIGEST)
-    return loop
+def verdict_of(noise: Noise, given: Parameters) -> Callable[[float, int], float]:
+    """Return a function from the distance of a value and a random word to a verdict."""
+    least, per_width, u = given.least, given.per_width, given.u
+    margin = u * MARGIN_PER_SCALE + MARGIN
+    low, high = 1.0 - margin, 1.0 + margin
+
+    def verdict(distance: float, word: int) -> float:
+        left = min(max(distance, least) * per_width, 1.0) * u
+        above = word >= _HIGHEST
+        mass = tail(noise, u - left if above else left)
+        drawn = ((word ^ _ALL if above else word) >> 12) * 2.0**-52
+        beyond, inside = drawn + 2.0**-52 <= mass * low, drawn > mass * high
+        return BEYOND if beyond else INSIDE if inside else UNSURE
+
+    return verdict
 
 
-def _make(which, joint, digest):
-    @compiled
-    def move_to_bounds(words, values, lower, per_width, least, u, intervals, indices, unsure):
-        """Replace indices by those of the bounds where noise leaves the box.
-
-        Returns the number of values that are too close to call; the first entries of `unsure`,
-        which is as long as the values, are their places. All verdicts of a tile are computed before
-        any is used, so that the compiler needs no branches.
-        """
-        size = keyed(values.size, digest)
-        count = 0
-        scratch = np.empty((2, _TILE))
-        lows, highs = scratch[0], scratch[1]
-        for start in range(0, size, _TILE):
-            tile = min(_TILE, size - start)
-            for i in range(tile):
-                k = start + i if joint else 0
-                left = fraction(values[start + i], lower[k], per_width[k], least[k]) * u[k]
-                margin = fma(u[k], _MARGIN_PER_SCALE, _MARGIN)
-                lows[i] = _verdict(_tail(which, left), words[start + i], margin)
-                highs[i] = _verdict(_tail(which, u[k] - left), ~words[start + i], margin)
-            for i in range(tile):
-                k = start + i if joint else 0
-                kept = indices[start + i]
-                moved = intervals[k] if highs[i] == _BEYOND else kept
-                indices[start + i] = 0.0 if lows[i] == _BEYOND else moved
-            for i in range(tile):
-                if max(lows[i], highs[i]) == _UNSURE:
-                    unsure[count] = start + i
-                    count += 1
-        return count
-
-    return move_to_bounds
+@np.errstate(over="ignore")  # a distance beyond all doubles counts as the width
+def verdicts(
+    noise: Noise, given: Parameters, values: Floats, words: Words, scratch: Floats
+) -> Floats:
+    """Return a verdict for each value and word; `scratch` is at least 7 times as long."""
+    rows = scratch.reshape(-1)[: 7 * values.size].reshape(7, -1)
+    distance, drawn, t, s = rows[:4]
+    np.subtract(values, given.lower, out=distance)
+    np.maximum(distance, given.least, out=distance)
+    np.multiply(distance, given.per_width, out=distance)
+    np.minimum(distance, 1.0, out=distance)
+    np.multiply(distance, given.u, out=distance)
+    np.subtract(given.u, distance, out=t)
+    above, bits = words >> _TOP, drawn.view(np.uint64)
+    np.copyto(distance, t, where=above.view(np.int64) != 0)
+    np.negative(above.view(np.int64), out=above.view(np.int64))  # all bits, or none
+    np.bitwise_xor(words, above, out=bits)
+    np.right_shift(bits, _UNUSED, out=bits)
+    np.bitwise_or(bits, _AS_FRACTION, out=bits)
+    np.subtract(drawn, 1.0, out=drawn)
+    mass = rows[6]
+    if noise is NORMAL:
+        np.multiply(distance, 0.3, out=t)
+        np.add(t, 1.0, out=t)
+        np.divide(1.0, t, out=t)
+        np.subtract(t, 0.5, out=s)
+        np.multiply(s, TAIL[-1], out=mass)
+        for coefficient in TAIL[-2:0:-1]:
+            np.add(mass, coefficient, out=mass)
+            np.multiply(mass, s, out=mass)
+        np.add(mass, TAIL[0], out=mass)
+        np.multiply(mass, t, out=mass)
+        np.multiply(distance, distance, out=distance)
+        np.multiply(distance, -0.5, out=distance)
+    else:
+        mass[:] = 0.5
+        np.negative(distance, out=distance)
+    np.maximum(distance, LEAST, out=distance)
+    exp_in_place(distance, (s, rows[4], rows[5]))
+    np.multiply(mass, distance, out=mass)
+    margin = given.u * MARGIN_PER_SCALE + MARGIN
+    # Arithmetic, because the time of a choice would depend on how many values leave the box.
+    found: Floats = np.less_equal(drawn, mass * (1.0 + margin)) * UNSURE
+    np.add(drawn, 2.0**-52, out=drawn)
+    np.subtract(found, np.less_equal(drawn, mass * (1.0 - margin)), out=found)
+    return found

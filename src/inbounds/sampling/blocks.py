@@ -1,23 +1,45 @@
-"""Work on many values in blocks, in several threads if there are enough cores and values."""
+"""Work on many values: in blocks, in several threads, and by compiled code once that repays."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
+from types import ModuleType
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
-COMPILED = 1 << 19
-"""The number of values from which on compiled code is loaded, although plain code would do.
-
-Loading it takes up to a second. It gives the same bits in a third of the time.
-"""
-
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 _PER_THREAD = 1 << 18  # values that justify one more thread
+_MANY = 1 << 14  # values of a call for which compiled code is quicker, if it is loaded
+_REPAYS = 1 << 26  # values that plain code serves in about the time in which loops are compiled
+
+_served: Counter[str] = Counter()  # values of calls with many, for each kernel
 
 
-def in_blocks(size: int, entropy: Entropy, fill: Callable[[slice], None]) -> None:
+def kernel_for(name: str, size: int) -> ModuleType | None:
+    """Return a module of compiled loops if it repays to use it for `size` values, or else None.
+
+    Plain code gives the same bits in two or three times the time. It serves until it has taken about
+    as long as compiling takes: so no first call waits, and a process that draws very much takes at
+    most about twice the least time. Without numba, which the extra "fast" installs, plain code serves always.
+
+    Examples
+    --------
+    >>> kernel_for("window_kernel", 1000) is None
+    True
+    """
+    if size < _MANY:
+        return None
+    _served[name] += size
+    return _kernel(name) if _served[name] >= _REPAYS else None
+
+
+def in_blocks(
+    size: int, entropy: Entropy, fill: Callable[[slice], None], block: int | None = None
+) -> None:
     """Call `fill` with slices that cover 0..size, each of one block.
 
     Only the operating system's bits may be drawn in several threads: the bits of other sources
@@ -30,13 +52,14 @@ def in_blocks(size: int, entropy: Entropy, fill: Callable[[slice], None]) -> Non
     slice(0, 16384, None)
     slice(16384, 20000, None)
     """
+    block = _BLOCK if block is None else block
 
     def fill_part(ends: tuple[int, int]) -> None:
-        for start in range(ends[0], ends[1], _BLOCK):
-            fill(slice(start, min(ends[1], start + _BLOCK)))
+        for start in range(ends[0], ends[1], block):
+            fill(slice(start, min(ends[1], start + block)))
 
-    workers = min(_cores(), size // _PER_THREAD) if isinstance(entropy, SystemEntropy) else 1
-    if workers <= 1:
+    workers = size // _PER_THREAD if isinstance(entropy, SystemEntropy) else 1
+    if workers <= 1 or (workers := min(_cores(), workers)) == 1:
         fill_part((0, size))
         return
     cuts = [size * i // workers for i in range(workers + 1)]
@@ -47,3 +70,12 @@ def in_blocks(size: int, entropy: Entropy, fill: Callable[[slice], None]) -> Non
 def _cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _kernel(name: str) -> ModuleType | None:
+    """Load compiled code; None if numba is missing, or does not fit the NumPy that is installed."""
+    try:
+        return import_module(f"inbounds.sampling.{name}")
+    except ImportError:
+        return None

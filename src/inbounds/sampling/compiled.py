@@ -10,25 +10,29 @@ Proof, and the errors of the arithmetic: docs/proofs/sampler.md.
 import hashlib
 from pathlib import Path
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
+from inbounds._extra import optional
 from inbounds.numerics.noises import NOISES
+from inbounds.sampling.exponential import LN2_HIGH, LN2_LOW, LOG2_E, ROUNDER, TAYLOR
 from inbounds.sampling.strips import STRIPS, strips
+
+with optional():
+    import numba
 
 SOURCES = (
     "atoms.py",
     "compiled.py",
+    "exponential.py",
     "grid.py",
-    "kernel.py",
-    "proposal.py",
+    "plan.py",
     "staircase_kernel.py",
     "table_kernel.py",
+    "trial.py",
+    "trial_kernel.py",
     "window_kernel.py",
 )
-"""All modules that contain compiled code."""
+"""All modules that contain compiled code, or constants of it."""
 
 U64 = np.uint64
 LOW_32 = np.uint64(0xFFFFFFFF)
@@ -36,13 +40,7 @@ AS_INTEGER = np.uint64(0x4330000000000000)  # the exponent of 2**52
 TWO_52 = 4503599627370496.0
 AS_FRACTION = np.uint64(0x3FF0000000000000)  # the exponent of 1
 
-TINY = 2.0**-960  # smaller numbers count as zero
-_TINY_BITS = np.int64((1023 - 960) << 52)
-_MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)
-
-_LOG2_E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
+_C9, _C8, _C7, _C6, _C5, _C4, _C3, _, _, _ = TAYLOR
 
 inlined = numba.njit(inline="always", error_model="numpy")
 compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
@@ -71,43 +69,13 @@ def keyed(number, digest):
     return number if digest else 0
 
 
-@intrinsic
-def fma(context, x, y, z):
-    """Return x * y + z with one rounding, in one instruction.
-
-    It is explicit because a compiler that is free to fuse operations could round the choice of
-    strips differently in two places.
-    """
-    signature = types.float64(types.float64, types.float64, types.float64)
-    return signature, lambda _, builder, __, arguments: builder.fma(*arguments)
-
-
 @inlined
 def exp(x):
-    """Return e**x for -700 <= x <= 0 with a relative error below 2**-36, without branches."""
-    shifted = fma(x, _LOG2_E, _ROUNDER)
-    n = shifted - _ROUNDER
-    r = fma(n, -_LN2_LOW, fma(n, -_LN2_HIGH, x))
-    p = fma(r, 1 / 362880, 1 / 40320)
-    p = fma(p, r, 1 / 5040)
-    p = fma(p, r, 1 / 720)
-    p = fma(p, r, 1 / 120)
-    p = fma(p, r, 1 / 24)
-    p = fma(p, r, 1 / 6)
-    p = fma(p, r, 0.5)
-    p = fma(p, r, 1.0)
-    p = fma(p, r, 1.0)
+    """Return what `exponential.exp` returns, bit by bit, without branches."""
+    shifted = x * LOG2_E + ROUNDER
+    n = shifted - ROUNDER
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    p = ((((r * _C9 + _C8) * r + _C7) * r + _C6) * r + _C5) * r + _C4
+    p = (((p * r + _C3) * r + 0.5) * r + 1.0) * r + 1.0
     bits = np.float64(shifted).view(np.int64)
     return p * np.int64((bits + np.int64(1023)) << np.int64(52)).view(np.float64)
-
-
-@inlined
-def fraction(value, lower, per_width, least):
-    """Return the place of a value between the bounds, from 0 to 1; 0 if it is below lower + least.
-
-    Processors are slower on subnormal numbers, which would reveal them, so tiny values are
-    recognised by their bits and count as zero.
-    """
-    bits = np.float64(value).view(np.int64) & _MAGNITUDE
-    offset = (value if bits >= _TINY_BITS else 0.0) - lower
-    return min((offset if offset >= least else 0.0) * per_width, 1.0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 _ZEROS = bytes(1 << 20)
+_FEW = 640  # words for which a cipher is not worth its start
 _FROM_ZERO = modes.CTR(bytes(16))
 
 
@@ -36,9 +37,10 @@ class Entropy(Protocol):
 class SystemEntropy:
     """The operating system's cryptographic generator.
 
-    Words are the keystream of AES-256 in counter mode, under a fresh key from the operating system
-    that is discarded after the call. Nothing is kept between calls, so forked processes, threads,
-    copies and pickles can never repeat each other's bits.
+    Many words are the keystream of AES-256 in counter mode, under a fresh key from the operating
+    system that is discarded after the call; few are bytes of the operating system itself. Nothing
+    is kept between calls, so forked processes, threads, copies and pickles can never repeat each
+    other's bits.
 
     Examples
     --------
@@ -52,6 +54,8 @@ class SystemEntropy:
 
     def words(self, count: int) -> Words:
         """Return a new array of `count` words of 64 fresh random bits."""
+        if count <= _FEW:
+            return np.frombuffer(bytearray(os.urandom(8 * count)), np.uint64)
         return _keystream(os.urandom(32), count)
 
 

@@ -162,6 +162,8 @@ class Grid:
         >>> Grid.fit(0.0, 1.0, 0.1, scale=1.0).finder()(np.array([3, 0, 3])).tolist()
         [0.3, 0.0, 0.3]
         """
+        if self.step is None:
+            return self._multiplied_numbers
         if self.intervals >= _FEW:
             return self.points
         return self.points(np.arange(self.intervals + 1)).take
@@ -183,11 +185,10 @@ class Grid:
         least = np.array([-np.inf, self.upper])
         return np.asarray(np.maximum(numbers, least[(k == self.intervals).astype(np.intp)]))
 
-    def _multiplied_numbers(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _multiplied_numbers(self, k: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         if self.step is not None and self.spacing == _exact(self.step):
             return self.lower + self.step * k.astype(np.float64)
-        bounds = np.array(self.lower), np.array(self.upper)
-        return even_points(k.astype(np.float64), *bounds, np.array(float(self.intervals)))
+        return even_points(k.astype(np.float64), self.lower, self.upper, float(self.intervals))
 
 
 def clamp(number: Exact, lower: float, upper: float) -> Exact:
@@ -216,11 +217,21 @@ def even_number(index: float, lower: float, upper: float, intervals: float) -> f
     return upper if fraction == 1.0 else number
 
 
-def even_points(indices: Floats, lower: Floats, upper: Floats, intervals: Floats) -> Floats:
-    """Return `even_number` for arrays, without compiled code; overwrites `indices`."""
+def even_points(
+    indices: Floats, lower: float | Floats, upper: float | Floats, intervals: float | Floats
+) -> Floats:
+    """Return `even_number` for arrays, without compiled code; overwrites `indices`.
+
+    Examples
+    --------
+    >>> even_points(np.array([0.0, 3.0, 4.0]), 0.0, 1.0, 4.0).tolist()
+    [0.0, 0.75, 1.0]
+    """
+    width = upper - lower
+    rounds = lower + width != upper
     indices /= intervals
-    last = indices == 1 if np.any(lower + (upper - lower) != upper) else None
-    indices *= upper - lower
+    last = indices == 1 if (rounds if isinstance(rounds, bool) else rounds.any()) else None
+    indices *= width
     indices += lower
     np.minimum(indices, upper, out=indices)
     if last is not None:

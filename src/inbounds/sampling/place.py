@@ -9,6 +9,7 @@ Proof: docs/proofs/optimal.md, theorem 9.
 
 import math
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
-from inbounds.sampling.grid import clamp
+from inbounds.sampling.grid import Exact, clamp
 from inbounds.sampling.offset import NUDGE
 
 _MOST_BUCKETS = 1 << 16
@@ -70,6 +71,33 @@ class Places:
         return np.array([bisect_right(self.inner, number) for number in inside], np.intp)
 
     @cached_property
+    def of_double(self) -> Callable[[float], int]:
+        """A function that returns what `of_doubles` does, for one double."""
+        if self.buckets is None:
+            return _count_not_above(self.inner)
+        lower, factor = self.lower, self.buckets[0]
+        before, boundary = self.buckets[1].item, self.buckets[2].item
+
+        def cell(inside: float) -> int:
+            bucket = int((inside - lower + NUDGE) * factor)
+            count: int = before(bucket) + (inside >= boundary(bucket))
+            return count
+
+        return cell
+
+    def of_exact(self, number: Exact) -> int:
+        """Return the same for one number of any type, which need not be in the box."""
+        if type(number) is int:
+            return self._of_integer(number)
+        return bisect_right(self.inner, clamp(number, self.lower, self.upper))
+
+    @cached_property
+    def _of_integer(self) -> Callable[[int], int]:
+        count = _count_not_above([math.ceil(boundary) for boundary in self.inner])
+        first, last = (bisect_right(self.inner, bound) for bound in (self.lower, self.upper))
+        return lambda number: min(max(count(number), first), last)
+
+    @cached_property
     def buckets(self) -> tuple[float, NDArray[np.intp], Floats] | None:
         """How to find a bucket, the boundaries before each, and the one in it or infinity."""
         inner, width = np.array(self.inner), self.upper - self.lower
@@ -110,3 +138,14 @@ def _not_above(ends: NDArray[Any], values: NDArray[Any], largest: float) -> NDAr
         middle = padded.take(counts + ((1 << step) - 1))
         counts += (middle <= values).astype(np.intp) << step
     return np.minimum(counts, ends.size)
+
+
+def _count_not_above(ends: Sequence[float]) -> Callable[[float], int]:
+    """Return a function that does the same for one number.
+
+    A list of 2ⁿ - 1 numbers is bisected in n steps, whatever the number is.
+    """
+    size = len(ends)
+    padding = (1 << size.bit_length()) - 1 - size
+    padded = [*ends, *[*ends[-1:]] * padding]
+    return lambda number: min(bisect_right(padded, number), size)

@@ -1,46 +1,122 @@
-"""The kernel's parameters for one box, and its calls, which leave a few trials undecided.
+"""The public parameters of a trial, for one coordinate or for arrays of them.
 
 Proof: docs/proofs/sampler.md.
 """
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
-from inbounds.numerics.noises import NOISES
-from inbounds.sampling.compiled import TINY
-from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.kernel import compiled_loops
-from inbounds.sampling.proposal import LEAST_FRACTION, NARROW, least_acceptance, propose
+from inbounds.numerics.normal import NORMAL
+from inbounds.sampling.exponential import LEAST, exp
+from inbounds.sampling.strips import STRIPS
 
+NARROW = {NORMAL: 0.42, LAPLACE: 0.05}
+"""Windows up to this width in scales are a single strip."""
+
+SPARE, EXCESS = 1.05, {NORMAL: 0.37, LAPLACE: 0.6}
+"""Strips beyond STRIPS * mass that a window may need: a constant, and for each scale (squared)."""
+
+ROOT = tuple(
+    c * 0.7071067811865476**k
+    for k, c in enumerate(
+        (1.0, 7.05230784e-2, 4.22820123e-2, 9.2705272e-3, 1.520143e-4, 2.765672e-4, 4.30638e-5)
+    )
+)
+"""Coefficients of the sixteenth root of 1/(1 - erf(x/√2)), accurate to 3e-7 in that fraction."""
+
+FARTHEST = 20.0
+"""The largest argument of that polynomial; beyond it, the fraction is one."""
+
+_LEAST_FRACTION = 2.0**-64  # of the width: values closer to the lower bound count as this far
 _LEAST, _MOST = 2.0**-890, 2.0**980  # between these widths, all parameters are normal doubles
 _MOST_STEPS = 2.0**42  # finer grids leave too many trials undecided in double precision
 _MOST_SCALES = 2.0**34  # in wider boxes rounding could leave the end of a window uncovered
-_EVEN = 0.998  # slightly below the smallest chance of acceptance, so that all values can meet it
-_ROOM = 256  # undecided trials collected at a time
+_TINY = 2.0**-960  # smaller bounds count as zero
+_EVEN = 0.9999  # slightly below the smallest chance of acceptance, so that all values can meet it
+_ENDS = 2.1  # strips at the two ends of a window that it may fill in part
+_MOST_EXCESS = {NORMAL: 5.9, LAPLACE: 6.0}  # what there is beyond STRIPS * mass in the table
 
 
-class Undecided(NamedTuple):
-    """A trial that doubles cannot decide: the place of its value, and its random words."""
+class Parameters(NamedTuple):
+    """What a trial needs to know of a coordinate: numbers, or arrays with one of each per value.
 
-    which: int
-    words: tuple[int, int]
+    `lower` is subtracted from a value, and `least` the least distance from it that counts; `u` is
+    width/scale, `target` the chance of acceptance, `stretch` scale/step and `span` width/step.
+    """
+
+    lower: Any
+    least: Any
+    per_width: Any
+    u: Any
+    target: Any
+    stretch: Any
+    span: Any
+
+    @property
+    def relative(self) -> "Parameters":
+        """The parameters for values that are given by their distances from the lower bound."""
+        return self._replace(lower=self.lower * 0.0)
+
+
+def parameters(
+    noise: Noise, lower: Any, upper: Any, scale: Any, spacing: Any, *, equal_time: bool
+) -> Parameters:
+    """Return the parameters of a coordinate from floats, or of several from arrays."""
+    width = upper - lower
+    u = width / scale
+    target = _EVEN * least_acceptance(noise, u) if equal_time else u * 0.0 + np.inf
+    origin = lower * (abs(lower) >= _TINY)
+    return Parameters(
+        origin, width * _LEAST_FRACTION, 1 / width, u, target, scale / spacing, width / spacing
+    )
+
+
+def is_usable(width: Any, u: Any, span: Any) -> Any:
+    """Return whether a coordinate is not too extreme for trials in doubles."""
+    return (width > _LEAST) & (width < _MOST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
+
+
+def least_acceptance(noise: Noise, u: Any) -> Any:
+    """Return a lower bound of the chance of acceptance of any value, for a width of u scales.
+
+    Only time depends on it. Proof: docs/proofs/sampler.md, "Time".
+    """
+    if isinstance(u, float):
+        wide = u > NARROW[noise]
+        return _least_wide(noise, u) if wide else _least_narrow(noise, u)
+    near = np.minimum(u, NARROW[noise])
+    return np.where(u > near, _least_wide(noise, u), _least_narrow(noise, near))
+
+
+def _least_narrow(noise: Noise, u: Any) -> Any:
+    square = u * u
+    return 1 - square / 6 + square * square / 40 if noise is NORMAL else 1 - u / 2 + square / 6
+
+
+def _least_wide(noise: Noise, u: Any) -> Any:
+    lowest: Any = min if isinstance(u, float) else np.minimum
+    if noise is NORMAL:
+        x = lowest(u, FARTHEST)
+        root = sum(c * x**k for k, c in enumerate(ROOT))
+        mass, excess = STRIPS * (1 - 1 / root**16), EXCESS[noise] * x * x
+    else:
+        lost = exp(max(-u, LEAST)) if isinstance(u, float) else np.exp(np.maximum(-u, LEAST))
+        mass, excess = STRIPS * (1 - lost), EXCESS[noise] * u
+    return mass / (mass + _ENDS + lowest(excess, _MOST_EXCESS[noise]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The public parameters of each coordinate of a box that the loops need.
-
-    `parameters` are the lower bound, 1/width, the distance from the bound below which a value
-    counts as the bound, width/scale, the target of thinning, scale/step and width/step.
-    """
+    """The parameters of each coordinate of a box, and which of them trials in doubles can serve."""
 
     noise: Noise
-    parameters: tuple[Floats, ...]
+    parameters: Parameters
     narrow: NDArray[np.bool_]
     usable: NDArray[np.bool_]
 
@@ -55,71 +131,13 @@ class Plan:
         *,
         equal_time: bool,
     ) -> Self:
-        """Compute the parameters; coordinates too extreme for the kernel are not `usable`."""
-        width = upper - lower
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            u, per_width = width / scale, 1 / width
-            stretch, span = scale / spacing, width / spacing
-        usable = (width > _LEAST) & (width < _MOST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
-        narrow = u <= NARROW[noise]
-        target = np.full(u.size, np.inf)
-        if equal_time:
-            which = NOISES.index(noise)
-            for is_narrow in (False, True):
-                chosen = (narrow == is_narrow) & usable
-                target[chosen] = _EVEN * least_acceptance(which, is_narrow, u[chosen])
-        origin = np.where(np.abs(lower) < TINY, 0.0, lower)
-        parameters = (origin, per_width, width * LEAST_FRACTION, u, target, stretch, span)
-        plan = cls(noise, parameters, narrow, usable)
-        if usable.any():
-            plan.proposal(float(lower[0]), 0)  # load the code now, not when a value needs it
-        return plan
+        """Compute the parameters of all coordinates."""
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            given = parameters(noise, lower, upper, scale, spacing, equal_time=equal_time)
+            usable = is_usable(upper - lower, given.u, given.span)
+        return cls(noise, given, given.u <= NARROW[noise], usable)
 
     @property
     def relative(self) -> "Plan":
         """The plan for values that are given by their distances from the lower bounds."""
-        lower, *others = self.parameters
-        return replace(self, parameters=(np.zeros_like(lower), *others))
-
-    def attempt(
-        self,
-        values: Floats,
-        where: NDArray[np.intp],
-        indices: Floats,
-        entropy: Entropy,
-        caution: float,
-    ) -> list[Undecided]:
-        """Fill `indices` with a grid index for each value, except those of undecided trials.
-
-        Returns these trials, in the order of the values. The windows of the values must be all
-        narrow or all wide.
-        """
-        joint, size = self.narrow.size > 1, values.size
-        attempt, settle = compiled_loops(self.noise, bool(self.narrow[where[0]]), joint)
-        words = entropy.words(2 * size + size // 16 + 64)
-        sides = tuple(side[where] if joint else side for side in self.parameters)
-        pending = np.empty(size, np.intp)
-        pending = pending[: attempt(words, values, sides, caution, indices, pending)]
-        undecided: list[Undecided] = []
-        places, pairs = np.empty(_ROOM, np.intp), np.empty((_ROOM, 2), np.uint64)
-        position, spare = 0, 2 * size
-        while True:
-            position, spare, count = settle(
-                words, values, sides, caution, indices, pending, position, spare, places, pairs
-            )
-            if count:
-                listed = zip(places[:count].tolist(), pairs[:count].tolist(), strict=True)
-                undecided += [
-                    Undecided(which, (first, second)) for which, (first, second) in listed
-                ]
-            if position == pending.size:
-                return undecided
-            if count < places.size:  # it ran out of words
-                words[2 * size :], spare = entropy.words(words.size - 2 * size), 2 * size
-
-    def proposal(self, value: float, j: int) -> tuple[int, int, float]:
-        """Return the first strip, the number of strips (0 if narrow) and a value's thinning."""
-        narrow = bool(self.narrow[j])
-        parameters = (float(side[j]) for side in self.parameters[:5])
-        first, count, thin = propose(NOISES.index(self.noise), narrow, value, *parameters)
-        return int(first), 0 if narrow else int(count), thin
+        return Plan(self.noise, self.parameters.relative, self.narrow, self.usable)

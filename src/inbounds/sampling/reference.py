@@ -4,7 +4,8 @@ The output is the index k with F(cut(k - 1)) <= U < F(cut(k)). F is the distribu
 the noisy value for its exact parameters, even those that a double cannot represent; U is an ideal
 uniform real number whose bits are drawn as needed. Rounding errors never decide: every intermediate
 result is a ball that contains the true number, and if a ball leaves two outputs possible, more bits
-are drawn. It is used for small releases, and every faster sampler is compared with it.
+are drawn. It serves boxes that are too extreme for doubles, and faster samplers are compared with
+it.
 
 Proof: docs/proofs/reference.md.
 """

@@ -8,13 +8,12 @@ Proof: docs/proofs/response.md, item 1.
 
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inbounds.sampling.alias import AliasTable
-from inbounds.sampling.blocks import COMPILED, in_blocks
+from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy
 
 TOTAL = 1 << 128
@@ -54,7 +53,7 @@ class ResponseSampler:
         """Return a code for each of `codes`, all of which must be from 0 to k-1."""
         flat = codes.reshape(-1)
         outputs = np.empty(flat.size, np.int64)
-        kernel = _kernel() if flat.size >= COMPILED else None
+        kernel = kernel_for("table_kernel", flat.size)
         _ = self._alias  # built once, before threads start
 
         def fill(block: slice) -> None:
@@ -66,15 +65,14 @@ class ResponseSampler:
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(codes.shape)
 
+    def draw_one(self, code: int, entropy: Entropy) -> int:
+        """Return a code for one code, which is that of `draw` if the word is the same."""
+        drawn = int(self._alias.draw_one(0, entropy.bits(64), entropy))
+        return (drawn, code)[drawn == self.count]  # no branch, whose time would tell "keep"
+
     @cached_property
     def _alias(self) -> AliasTable:
         """One row: every code as often as `other`, and "keep", whose number is k, for the rest."""
         kept = TOTAL - self.count * self.other
         row = (*(self.other for _ in range(self.count)), kept)
         return AliasTable.of((row,), tuple(map(float, range(self.count + 1))))
-
-
-def _kernel() -> ModuleType:
-    from inbounds.sampling import table_kernel  # noqa: PLC0415 - loads compiled code
-
-    return table_kernel

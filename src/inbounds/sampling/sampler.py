@@ -1,8 +1,8 @@
-"""Exact outputs for many values: blocks through the compiled kernel, few through `reference`.
+"""Exact outputs for many values: few by plain floats, many in blocks by NumPy or compiled code.
 
-Small jobs use `reference`, which has no compiled code to load. Large ones use blocks of `kernel`,
-in several threads if there are enough cores. Either way an output is the ideal real-valued one
-rounded to the grid. Memory beyond the output stays at a few MiB.
+All of them make the same trials, so where one takes over from another depends on the number of
+values alone. An output is the ideal real-valued one rounded to the grid. Memory beyond the output
+stays at a few MiB.
 
 Values are exact numbers: doubles, integers of any length, fractions. None is rounded before the
 lower bound is subtracted, so the distance between neighbours stays what it is.
@@ -10,43 +10,24 @@ lower bound is subtracted, so the distance between neighbours stays what it is.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
-from inbounds.sampling import reference
-from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.blocks import in_blocks, kernel_for
+from inbounds.sampling.coordinate import Coordinate, coordinate, spacing_of
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Exact, Grid, even_intervals
+from inbounds.sampling.filling import FEW, Block, Filling, pieces
+from inbounds.sampling.grid import Exact, Grid, even_intervals, even_points
 from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
-from inbounds.sampling.refine import is_beyond, refine
+from inbounds.sampling.plan import Parameters, Plan
+from inbounds.sampling.trial_block import BlockTrials
 
-if TYPE_CHECKING:
-    from inbounds.sampling.plan import Plan, Undecided
-
-SMALL = 1024  # for fewer values `reference` is quicker than loading compiled code
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    """Some exact values, and `doubles`: the values themselves, or their distances from `lower`."""
-
-    numbers: NDArray[Any]
-    doubles: Floats
-    where: NDArray[np.intp]  # the coordinate of each value, or one for all
-    plan: "Plan"  # for values, or for distances
-
-    def number(self, i: int) -> Exact:
-        number: Exact = self.numbers[i : i + 1].tolist()[0]
-        return number
-
-    def part(self, chosen: NDArray[np.intp]) -> "_Block":
-        where = self.where[chosen] if self.where.size > 1 else self.where
-        return _Block(self.numbers[chosen], self.doubles[chosen], where, self.plan)
+_PART = 1 << 18  # values whose refused trials are repeated together
 
 
 class Draws(Protocol):
@@ -54,6 +35,9 @@ class Draws(Protocol):
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, whose last axis runs over the coordinates."""
+
+    def draw_one(self, number: Exact, entropy: Entropy) -> float:
+        """Return an output for one number, on an interval, without arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +74,47 @@ class Sampler:
         """Return an output for each of `values`, whose last axis runs over the coordinates."""
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
-        if flat.size < SMALL:
-            self._fill_small(flat, outputs, entropy)
+        if flat.size <= FEW:
+            for i, number in enumerate(flat.tolist()):
+                outputs[i] = self.coordinate(i % self.lower.size).draw(number, entropy)
         else:
             _ = self._plan  # built once, before threads start
             read = self._reader(flat.dtype)
-            in_blocks(flat.size, entropy, lambda b: self._fill(flat, outputs, b, read, entropy))
+            kernel = kernel_for("trial_kernel", flat.size)
+
+            def fill(part: slice) -> None:
+                block, out = read(flat[part], self._where(part)), outputs[part]
+                indices = np.empty(out.size) if self._integral else out
+                Filling.of(self, kernel, entropy, out.size).fill(block, indices)
+                self._write_numbers(indices, block.where, out)
+
+            in_blocks(flat.size, entropy, fill, _PART)
         return outputs.reshape(values.shape)
+
+    def draw_one(self, number: Exact, entropy: Entropy) -> float:
+        """Return an output for one number, on an interval, without arrays."""
+        return self._only.draw(number, entropy)
+
+    def coordinate(self, j: int) -> Coordinate:
+        """Return coordinate j, whose outputs are drawn one at a time."""
+        return self._only if self.lower.size == 1 else self._made(coordinate, j)
 
     def grid(self, j: int) -> Grid:
         """Return the grid of possible outputs of coordinate j."""
-        return _grid(
-            float(self.lower[j]), float(self.upper[j]), self.steps[j], float(self.scale[j])
+        return self.coordinate(j).grid
+
+    @cached_property
+    def _only(self) -> Coordinate:
+        return self._made(Coordinate, 0)
+
+    def _made(self, make: Callable[..., Coordinate], j: int) -> Coordinate:
+        return make(
+            self.noise,
+            *(float(side[j]) for side in (self.lower, self.upper, self.scale)),
+            self.steps[j],
+            clamped=self.clamped,
+            equal_time=self.equal_time,
+            caution=self.caution,
         )
 
     @cached_property
@@ -115,168 +128,71 @@ class Sampler:
         )
 
     @cached_property
-    def _intervals(self) -> Floats:
+    def intervals(self) -> Floats:
+        """The largest index of each coordinate."""
         intervals = even_intervals(self.upper - self.lower, self.scale)
         for j, grid in self._stepped.items():
             intervals[j] = grid.intervals
         return intervals
 
     @cached_property
-    def _plan(self) -> "Plan":
-        from inbounds.sampling.plan import Plan  # noqa: PLC0415 - loads compiled code
-
-        spacing = (self.upper - self.lower) / self._intervals
+    def _plan(self) -> Plan:
+        spacing = (self.upper - self.lower) / self.intervals
         for j, grid in self._stepped.items():
-            spacing[j] = int(grid.spacing.p) / int(grid.spacing.q)
-        return Plan.of(
-            self.noise, self.lower, self.upper, self.scale, spacing, equal_time=self.equal_time
-        )
+            spacing[j] = spacing_of(grid)
+        bounds = self.lower, self.upper
+        return Plan.of(self.noise, *bounds, self.scale, spacing, equal_time=self.equal_time)
 
-    def _fill_small(self, flat: NDArray[Any], outputs: NDArray[Any], entropy: Entropy) -> None:
-        size = self.lower.size
-        grids = [self.grid(j) for j in range(min(size, flat.size))]
-        for i, number in enumerate(flat.tolist()):
-            grid = grids[i % size]
-            index = reference.draw(
-                grid.clamp(number),
-                float(self.scale[i % size]),
-                grid,
-                entropy,
-                self.noise,
-                clamped=self.clamped,
-            )
-            outputs[i] = grid.points(index)
+    def trials(self, block: Block) -> BlockTrials:
+        """Return the trials of values whose windows are all narrow, or all wide."""
+        if self.lower.size > 1:
+            narrow = bool(block.plan.narrow[block.where[0]])
+            given = Parameters(*(side[block.where] for side in block.plan.parameters))
+            return BlockTrials.of(self.noise, narrow, given, self.caution)
+        return self._alone if block.plan is self._plan else self._alone.relative
 
-    def _fill(
-        self,
-        flat: NDArray[Any],
-        outputs: NDArray[Any],
-        block: slice,
-        read: Callable[[NDArray[Any], NDArray[np.intp]], _Block],
-        entropy: Entropy,
-    ) -> None:
-        """Fill in the outputs of one block of the values."""
-        mixed = self.lower.size > 1 or not self._plan.usable[0]
-        out = outputs[block]
-        indices = np.empty(out.size) if self._integral else out
-        where = np.zeros(1, np.intp)
-        if mixed:
-            where = np.arange(block.start, block.stop) % self.lower.size
-        (self._fill_mixed if mixed else self._fill_alike)(
-            read(flat[block], where), indices, entropy
-        )
-        self._write_numbers(indices, where, out)
+    @cached_property
+    def _alone(self) -> BlockTrials:
+        """The trials of the only coordinate."""
+        given = Parameters(*(side.reshape(()) for side in self._plan.parameters))
+        return BlockTrials.of(self.noise, bool(self._plan.narrow[0]), given, self.caution)
 
-    def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], _Block]:
+    def _reader(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any], NDArray[np.intp]], Block]:
         """Return a function that reads values of a type, chosen by the type and the box alone."""
         if doubles_hold(dtype, self.lower, self.upper):
-            return lambda values, where: _Block(values, as_doubles(values), where, self._plan)
+            return lambda values, where: Block(values, as_doubles(values), where, self._plan)
         plan = self._plan.relative
         if dtype.kind in "iu":
             integers = Integers.of(dtype, self.lower, self.upper)
-            return lambda values, where: _Block(
-                values, integers.offsets(values, where), where, plan
-            )
+            return lambda values, where: Block(values, integers.offsets(values, where), where, plan)
 
-        def read(values: NDArray[Any], where: NDArray[np.intp]) -> _Block:
+        def read(values: NDArray[Any], where: NDArray[np.intp]) -> Block:
             coordinates = np.broadcast_to(where, values.shape)
             offsets = rational_offsets(values, self.lower[coordinates], self.upper[coordinates])
-            return _Block(values, offsets, where, plan)
+            return Block(values, offsets, where, plan)
 
         return read
 
-    def _fill_mixed(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Draw a grid index for each value, of any coordinates."""
-        where = np.broadcast_to(block.where, indices.shape)
-        for narrow in (False, True):
-            coordinates = block.plan.usable & (block.plan.narrow == narrow)
-            chosen = np.flatnonzero(coordinates[where])
-            if chosen.size:
-                drawn = np.empty(chosen.size)
-                self._fill_alike(block.part(chosen), drawn, entropy)
-                indices[chosen] = drawn
-        for i in np.flatnonzero(~block.plan.usable[where]).tolist():
-            indices[i] = self._drawn(block, i, entropy, clamped=self.clamped)
-
-    def _fill_alike(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Draw a grid index for each value by the kernel; all windows are narrow, or all wide."""
-        undecided = block.plan.attempt(block.doubles, block.where, indices, entropy, self.caution)
-        for trial in undecided:
-            indices[trial.which] = self._refined(block, trial, entropy)
-        if self._stepped:
-            np.minimum(indices, self._intervals[block.where], out=indices)
-        if self.clamped:
-            self._move_to_bounds(block, indices, entropy)
-
-    def _drawn(self, block: _Block, i: int, entropy: Entropy, *, clamped: bool) -> int:
-        """Draw an index by `reference`."""
-        j, grid, value = self._exact(block, i)
-        scale = float(self.scale[j])
-        return reference.draw(value, scale, grid, entropy, self.noise, clamped=clamped)
-
-    def _refined(self, block: _Block, trial: "Undecided", entropy: Entropy) -> int:
-        """Settle an undecided trial; if it is refused, draw by `reference`."""
-        j, grid, value = self._exact(block, trial.which)
-        index = refine(
-            value=value,
-            noise=self.noise,
-            scale=float(self.scale[j]),
-            grid=grid,
-            proposal=block.plan.proposal(float(block.doubles[trial.which]), j),
-            words=trial.words,
-            entropy=entropy,
-        )
-        return self._drawn(block, trial.which, entropy, clamped=False) if index is None else index
-
-    def _move_to_bounds(self, block: _Block, indices: Floats, entropy: Entropy) -> None:
-        """Move indices to the bounds where noise leaves the box, by one more random word each."""
-        from inbounds.sampling.atoms import bounds_loop  # noqa: PLC0415 - compiled code
-
-        words, unsure = entropy.words(indices.size), np.empty(indices.size, np.intp)
-        joint = self.lower.size > 1
-        parameters = (*block.plan.parameters[:4], self._intervals)
-        sides = (side[block.where] if joint else side for side in parameters)
-        move_to_bounds = bounds_loop(self.noise, joint)
-        count = move_to_bounds(words, block.doubles, *sides, indices, unsure)
-        for i in unsure[:count].tolist():
-            indices[i] = self._at_bound(block, i, int(words[i]), float(indices[i]), entropy)
-
-    def _at_bound(self, block: _Block, i: int, word: int, inside: float, entropy: Entropy) -> float:
-        """Return an index after settling in ball arithmetic whether noise leaves the box."""
-        j, grid, value = self._exact(block, i)
-        upward = bool(word >> 63)  # noise above zero
-        beyond = is_beyond(
-            value=value,
-            bound=grid.upper if upward else grid.lower,
-            scale=float(self.scale[j]),
-            noise=self.noise,
-            word=word ^ (2**64 - 1) if upward else word,
-            entropy=entropy,
-        )
-        return (float(grid.intervals) if upward else 0.0) if beyond else inside
-
-    def _exact(self, block: _Block, i: int) -> tuple[int, Grid, Exact]:
-        """Return the coordinate of a value, its grid, and the exact value, clamped to the box."""
-        j = int(block.where[i if block.where.size > 1 else 0])
-        grid = self.grid(j)
-        return j, grid, grid.clamp(block.number(i))
+    def _where(self, part: slice) -> NDArray[np.intp]:
+        """Return the coordinate of each value in a part, or one for all."""
+        if self.lower.size == 1:
+            return np.zeros(1, np.intp)
+        return np.arange(part.start, part.stop) % self.lower.size
 
     def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
         """Write the numbers at `indices` to `out`, which may be the same array."""
         if self._stepped and self.lower.size == 1:
-            out[:] = self._stepped[0].points(indices.astype(np.int64))
+            for piece in pieces(indices.size):
+                out[piece] = self._stepped[0].points(indices[piece].astype(np.int64))
             return
         stepped = {
             j: grid.points(indices[where == j].astype(np.int64))
             for j, grid in self._stepped.items()
         }
         if len(stepped) < self.lower.size:
-            from inbounds.sampling.kernel import write_even  # noqa: PLC0415 - loads compiled code
-
-            sides = (self.lower, self.upper, self._intervals)
-            write_even(indices, *(side[where] if side.size > 1 else side for side in sides))
+            sides = self.lower, self.upper, self.intervals
+            for piece in pieces(indices.size):
+                given = (side[where[piece]] if side.size > 1 else side for side in sides)
+                even_points(indices[piece], *given)
         for j, points in stepped.items():
             out[where == j] = points
-
-
-_grid = lru_cache(maxsize=1024)(Grid.fit)  # public parameters only; saves 10 % of a scalar release

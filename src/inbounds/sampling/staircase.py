@@ -19,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
-from inbounds.sampling.blocks import COMPILED, in_blocks
+from inbounds.sampling import point
+from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Grid, Points
+from inbounds.sampling.grid import Exact, Grid, Points
 from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
+from inbounds.sampling.point import floor_double
 from inbounds.sampling.staircase_noise import Cells, StaircaseNoise
 from inbounds.sampling.step_lattice import StepLattice
+
+_SHORT = 1 << 51
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +60,11 @@ class StaircaseSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | Cells:
         """Return an output for each of `values`."""
+        if 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
-        kernel = _kernel() if flat.size >= COMPILED else None
+        kernel = kernel_for("staircase_kernel", flat.size)
         _ = self.noise.tables  # built once, before threads start
         read = self._reader(flat.dtype, kernel)
 
@@ -77,6 +83,29 @@ class StaircaseSampler:
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
 
+    def draw_one(self, number: Exact, entropy: Entropy) -> float:
+        """Return an output for one number, without arrays.
+
+        It is that of `draw` if the words are the same. They are drawn together, the first one as
+        the highest bits.
+        """
+        return self._draw_one(number, entropy)
+
+    @cached_property
+    def _draw_one(self) -> Callable[[Exact, Entropy], float]:
+        lattice, noise, number_of = self.lattice, self.noise.draw_one, self._number_at
+        shift, per_unit = lattice.shift, lattice.per_unit
+        offset = point.offset_from(lattice.lower, lattice.upper)
+        is_short = lattice.count < _SHORT  # so that doubles hold all indices
+        whole, kind = (floor_double, float) if is_short else (int, int)
+        first, last = kind(0), kind(lattice.count)
+
+        def draw(number: Exact, entropy: Entropy) -> float:
+            cell = whole((offset(number) + shift) * per_unit)
+            return number_of(min(max(cell + (noise(entropy) + 1), first), last))
+
+        return draw
+
     def grid(self, j: int) -> Grid:
         """Return the grid of possible outputs, where j is 0, the only coordinate."""
         lattice = self.lattice
@@ -92,8 +121,12 @@ class StaircaseSampler:
         return StaircaseNoise(self.lattice, self.epsilon)
 
     @cached_property
+    def _grid(self) -> Grid:
+        return self.grid(0)
+
+    @cached_property
     def _integral(self) -> bool:
-        return self.step is not None and self.grid(0).integral
+        return self.step is not None and self._grid.integral
 
     def _reader(
         self, dtype: np.dtype[Any], kernel: ModuleType | None = None
@@ -128,8 +161,25 @@ class StaircaseSampler:
         return float(spacing)
 
     @cached_property
+    def _steps_per_cell(self) -> float:
+        return self._spacing / float(self._grid.spacing)
+
+    @cached_property
     def _points(self) -> Callable[[Cells], Points]:
-        return self.grid(0).finder()
+        return self._grid.finder()
+
+    @cached_property
+    def _number_at(self) -> Callable[[float], float]:
+        """What `_write` does, for one index."""
+        lattice, spacing = self.lattice, self._spacing
+        number = point.number_at(self._grid)
+        if isinstance(lattice, StepLattice):
+            return lambda index: number(int(index))
+        if self.step is None:
+            lower, upper = lattice.lower, lattice.upper
+            return lambda index: min(index * spacing + lower, upper)
+        per_cell, last = self._steps_per_cell, self._grid.intervals
+        return lambda index: number(min(int(index * per_cell + 0.5), last))
 
     def _write(self, index: Cells, out: NDArray[Any], kernel: ModuleType | None) -> None:
         """Write the numbers at indices of the lattice, or of the nearest steps."""
@@ -145,12 +195,5 @@ class StaircaseSampler:
             out += lattice.lower
             np.minimum(out, lattice.upper, out=out)
             return
-        grid = self.grid(0)
-        steps = np.floor(index * (self._spacing / float(grid.spacing)) + 0.5)
-        out[:] = self._points(np.minimum(steps, grid.intervals).astype(np.int64))
-
-
-def _kernel() -> ModuleType:
-    from inbounds.sampling import staircase_kernel  # noqa: PLC0415 - loads compiled code
-
-    return staircase_kernel
+        steps = np.floor(index * self._steps_per_cell + 0.5)
+        out[:] = self._points(np.minimum(steps, self._grid.intervals).astype(np.int64))

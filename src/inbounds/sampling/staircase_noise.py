@@ -9,6 +9,7 @@ Proof: docs/proofs/staircase.md, parts 2 and 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -29,6 +30,7 @@ Random = NDArray[np.uint32]
 _BASE = OUTCOMES - 1  # values of a digit; the last outcome of the highest digit means "or more"
 _RARE = 16.0  # a redraw with a probability of e^-16 is rare
 _UNSETTLED = -1  # stands for cells that are settled one by one
+_WORD, _LOW = 64, 2**32 - 1
 _POSITIVE = 2**63 - 1  # all bits of a word but the highest
 
 
@@ -80,6 +82,28 @@ class StaircaseNoise:
         return cells
 
     @cached_property
+    def draw_one(self) -> Callable[[Entropy], int]:
+        """A function that returns one number of cells, which is that of `draw` for the same words.
+
+        The words are drawn together. The first one is the highest bits; of each of the others, the
+        lower half is used before the upper half.
+        """
+        block, digits = self.blocks.draw_one, [digit.draw_one for digit in self.digits]
+        rest = (len(digits) + 2) // 2  # words after the first
+        bits = _WORD * (1 + rest)
+        shifts = [_WORD * (rest - 1 - i // 2) + BITS * (i % 2) for i in range(len(digits) + 1)]
+        parts = list(zip(shifts[1:], digits, strict=True))
+
+        def draw(entropy: Entropy) -> int:
+            words = entropy.bits(bits)
+            cells, side = block(words >> shifts[0] & _LOW, words >> (bits - _WORD), entropy)
+            for shift, digit in parts:
+                cells += digit(words >> shift & _LOW, entropy)
+            return cells ^ side
+
+        return draw
+
+    @cached_property
     def tables(self) -> tuple[Random, Cells, Cells, Cells]:
         """The tables of the blocks and all digits: limits, cells, and masks and turns of blocks."""
         limits = [self.blocks.table.limits, *(digit.table.limits for digit in self.digits)]
@@ -126,7 +150,8 @@ class Blocks:
         bits.
         """
         place = self.table.places(random)
-        cells, masks, turns = (part.take(place) for part in self.by_place)
+        first_at, mask_at, turn_at = self.by_place
+        cells, masks, turns = first_at.take(place), mask_at.take(place), turn_at.take(place)
         if np.minimum.reduce(cells, initial=0) < 0:
             for i in np.flatnonzero(cells < 0).tolist():
                 cells[i], masks[i], turns[i] = self._outcomes[self.table.settle(entropy)]
@@ -135,6 +160,22 @@ class Blocks:
         turns |= masks
         turns >>= 63
         return cells, turns
+
+    @cached_property
+    def draw_one(self) -> Callable[[int, int, Entropy], tuple[int, int]]:
+        """A function that returns what `draw` does, for one random number and a word."""
+        place_of, (firsts, masks, turns) = self.table.place_of, self.by_place
+        first_at, mask_at, turn_at = firsts.item, masks.item, turns.item
+
+        def draw(random: int, free: int, entropy: Entropy) -> tuple[int, int]:
+            place = place_of(random)
+            first, mask, turn = first_at(place), mask_at(place), turn_at(place)
+            if first < 0:
+                first, mask, turn = self._outcomes[self.table.settle(entropy)]
+            chosen = mask & free
+            return first + (chosen & _POSITIVE), -((turn | chosen) >> 63 & 1)
+
+        return draw
 
     @cached_property
     def table(self) -> OutcomeTable:
@@ -152,10 +193,10 @@ class Blocks:
         return [(block.first, block.mask(), block.turn()) for block in self.blocks]
 
     @cached_property
-    def by_place(self) -> NDArray[np.int64]:
+    def by_place(self) -> tuple[Cells, ...]:
         """The first cell, the mask and the turn at each place of the table."""
         outcomes = np.array([*self._outcomes, (_UNSETTLED, 0, 0)], np.int64)
-        return np.ascontiguousarray(outcomes[self.table.outcome].T)
+        return tuple(np.ascontiguousarray(outcomes[self.table.outcome].T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +224,17 @@ class Digit:
         return cells
 
     @cached_property
+    def draw_one(self) -> Callable[[int, Entropy], int]:
+        """A function that returns what `draw` does, for one random number."""
+        place_of, cells_at = self.table.place_of, self.by_place.item
+
+        def draw(random: int, entropy: Entropy) -> int:
+            cells: int = cells_at(place_of(random))
+            return self._settled(random, entropy) if cells < 0 else cells
+
+        return draw
+
+    @cached_property
     def table(self) -> OutcomeTable:
         """The probabilities of the digit's values, and of the last one or more."""
         return OutcomeTable(self._weights, self.kept)
@@ -196,8 +248,7 @@ class Digit:
         return self._cells(before + digit)
 
     def _outcome(self, random: int, entropy: Entropy) -> int:
-        place = self.table.places(np.array([random], np.uint32))[0]
-        outcome = int(self.table.outcome[place])
+        outcome = int(self.table.outcome[self.table.place_of(random)])
         return self.table.settle(entropy) if outcome == self.table.leftover else outcome
 
     def _cells(self, digit: int) -> int:

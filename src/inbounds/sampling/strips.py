@@ -17,16 +17,19 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from flint import arb, ctx
 
 from inbounds._types import Floats
-from inbounds.numerics import ball
 from inbounds.numerics.doubles import power_of_two_below
+from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
+from inbounds.numerics.normal import NORMAL
+from inbounds.sampling.exponential import LEAST, exp
 
 STRIPS = 512  # the mass of each side in units of a strip's area
 REACH = 2.0**520  # larger than any width in units of the scale
 _DYADIC = 40  # fractional bits of an edge
+_HEIGHT = {NORMAL: 408.5168951297161, LAPLACE: 511.9999999973754}
+"""The largest heights, rounded down, for which no chance of acceptance exceeds one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +59,7 @@ def strips(noise: Noise) -> Strips:
     """Return the table of a distribution, which is built once."""
     half = _half_edges(noise)
     edges = np.concatenate([-half[:0:-1], half])
-    return Strips(noise, edges, _height(noise, half))
+    return Strips(noise, edges, _HEIGHT[noise])
 
 
 def _half_edges(noise: Noise) -> Floats:
@@ -65,20 +68,9 @@ def _half_edges(noise: Noise) -> Floats:
     edges = [0.0]
     while edges[-1] < REACH:
         inner = edges[-1]
-        width = area * math.exp(min(noise.fall(inner), 700.0))
+        width = area / exp(max(-noise.fall(inner), LEAST))
         if width < 2.0**10:
             edges.append(inner + math.ldexp(math.floor(math.ldexp(width, _DYADIC)), -_DYADIC))
         else:
             edges.append(min(REACH, power_of_two_below(width)))
     return np.array(edges)
-
-
-def _height(noise: Noise, half: Floats) -> float:
-    """Return the largest height, rounded down, for which no acceptance probability exceeds one."""
-    with ctx.workprec(128):
-        tops = (
-            (-noise.log_density(arb(inner))).exp() / (ball.exact(outer) - ball.exact(inner))
-            for inner, outer in zip(half[:-1].tolist(), half[1:].tolist(), strict=True)
-        )
-        lowest = min(float(top.lower()) for top in tops)
-    return lowest * (1 - 2.0**-40)

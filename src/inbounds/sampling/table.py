@@ -7,6 +7,7 @@ the output and, between knots, one for the random rounding. Values are exact num
 Proof: docs/proofs/optimal.md, theorems 8 and 9.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
+from inbounds.sampling import point
 from inbounds.sampling.alias import AliasTable
-from inbounds.sampling.blocks import COMPILED, in_blocks
+from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Exact, clamp
 from inbounds.sampling.offset import NUDGE, as_doubles, doubles_hold
 from inbounds.sampling.place import Places
 from inbounds.sampling.uniform import Uniform
 
+_MASK = (1 << 64) - 1
 _MARGIN = 2.0**-50  # above the error of a fraction in doubles, and of a word cut to 53 bits
 _LEAST_GAP, _MOST_GAP = 2.0**-800, 2.0**900  # between knots, for that error to be as small
 
@@ -68,11 +71,13 @@ class TableSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, which are finite numbers of any type."""
+        if 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
         bounds = np.array([self.lower]), np.array([self.upper])
         hold = doubles_hold(flat.dtype, *bounds)
-        kernel = _kernel() if flat.size >= COMPILED else None
+        kernel = kernel_for("table_kernel", flat.size)
         _ = self._alias, self._places.buckets, self._knots  # built once, before threads start
 
         def fill(block: slice) -> None:
@@ -82,6 +87,48 @@ class TableSampler:
 
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
+
+    def draw_one(self, number: Exact, entropy: Entropy) -> float:
+        """Return an output for one number, without arrays.
+
+        It is that of `draw` if the words are the same. They are drawn together, the first one as
+        the highest bits.
+        """
+        return self._draw_one(number, entropy)
+
+    @cached_property
+    def _draw_one(self) -> Callable[[Exact, Entropy], float]:
+        clamped, find, output_of = self._clamped, self._places.of_double, self._alias.draw_one
+        rounds, integral = self.rounds_between, self.integral
+
+        def draw(number: Exact, entropy: Entropy) -> float:
+            inside = clamped(number)
+            row = self._places.of_exact(number) if inside is None else find(inside)
+            if rounds:
+                words = entropy.bits(128)
+                row += self._is_upward(number, row, words >> 64, entropy)
+                output = output_of(row, words & _MASK, entropy)
+            else:
+                output = output_of(row, entropy.bits(64), entropy)
+            return int(output) if integral else output
+
+        return draw
+
+    def _is_upward(self, number: Exact, cell: int, word: int, entropy: Entropy) -> bool:
+        """Return whether one number is rounded to the knot above it."""
+        inside, knots = self._clamped(number), self._knots
+        if inside is None or knots is None:
+            fraction = float(self._fraction(number, cell))
+        else:
+            fraction = (inside - knots[0].item(cell) + NUDGE) * knots[1].item(cell)
+        distance = (word >> 11) * 2.0**-53 - fraction
+        if abs(distance) < _MARGIN:
+            return is_below(Uniform(entropy, word, 64), self._fraction(number, cell))
+        return distance < 0
+
+    @cached_property
+    def _clamped(self) -> Callable[[Exact], float | None]:
+        return point.clamp_double(self.lower, self.upper)
 
     @cached_property
     def _alias(self) -> AliasTable:
@@ -171,12 +218,6 @@ class TableSampler:
         """Return how far between two knots a number lies, exactly."""
         low, high = (Fraction(knot) for knot in self.boundaries[i : i + 2])
         return (Fraction(clamp(number, self.lower, self.upper)) - low) / (high - low)
-
-
-def _kernel() -> ModuleType:
-    from inbounds.sampling import table_kernel  # noqa: PLC0415 - loads compiled code
-
-    return table_kernel
 
 
 def is_below(uniform: Uniform, fraction: Fraction) -> bool:

@@ -8,6 +8,8 @@ two bounds, and `privacy_holds` compares these. Proof: docs/proofs/window.md.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +19,15 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError
 from inbounds.numerics import ball
-from inbounds.sampling.blocks import COMPILED, in_blocks
+from inbounds.sampling import point
+from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy, Words
-from inbounds.sampling.grid import Grid, even_points
+from inbounds.sampling.grid import Exact, Grid
 from inbounds.sampling.offset import NUDGE, interval_doubles
+from inbounds.sampling.point import floor_double
 
 _WORD = 1 << 64
+_MASK = _WORD - 1
 _FINE = 1 << 31  # intervals of a grid without a step
 _LEAST = 1 << 10  # places in a window of such a grid, even if epsilon is huge
 _PRECISION = 256
@@ -32,7 +37,7 @@ _LOW = np.uint64(2**32 - 1)
 _Write = Callable[[Words, Floats, NDArray[Any]], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WindowSampler:
     """A window of `length` places of a grid, and how often an output ignores it.
 
@@ -115,10 +120,13 @@ class WindowSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each value, by compiled code if there are many."""
+        if 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.grid.integral else np.float64)
         read, *bounds = interval_doubles(flat.dtype, self.grid.lower, self.grid.upper)
-        write = (self._compiled if flat.size >= COMPILED else self._plain)(*bounds)
+        kernel = kernel_for("window_kernel", flat.size)
+        write = self._plain(*bounds) if kernel is None else self._compiled(kernel, *bounds)
         words_each = 2 if self.grid.step is None else 3
 
         def fill(block: slice) -> None:
@@ -128,63 +136,98 @@ class WindowSampler:
         in_blocks(flat.size, entropy, fill)
         return outputs.reshape(values.shape)
 
+    def draw_one(self, number: Exact, entropy: Entropy) -> float:
+        """Return an output for one number, without arrays.
+
+        It is that of `draw` if the words are the same. They are drawn together, the first one as
+        the highest bits.
+        """
+        return self._draw_one(number, entropy)
+
     def indices(self, starts: Floats, words: Words) -> NDArray[np.int64]:
         """Return the place of an output for each start of a window, however that was computed.
 
         The first words choose between a window and all places, the next ones a place among these.
         """
-        size, last = starts.size, self.places - self.length
-        with np.errstate(invalid="ignore"):  # whatever the start is, it is moved to a possible one
-            whole = np.minimum(starts.astype(np.uint64), np.uint64(last))
-        inside = words[:size] > np.uint64(self.uniform - 1)
-        first = whole * inside
-        choices = np.uint64(self.places) - inside * np.uint64(last)
-        within = _below(words[size : 2 * size], choices)
-        indices: NDArray[np.int64] = (first + within).view(np.int64)
+        size, (last, places, last_outside) = starts.size, self._sizes
+        starts = np.fmax(starts, 0.0)  # whatever the start is, it is moved to a possible one
+        first = np.fmin(starts, float(last), out=starts).astype(np.uint64)
+        inside = words[:size] > last_outside
+        first *= inside
+        first += _below(words[size : 2 * size], places - inside * last)
+        indices: NDArray[np.int64] = first.view(np.int64)
         return indices
 
-    @property
+    @cached_property
+    def _draw_one(self) -> Callable[[Exact, Entropy], float]:
+        grid, uniform, places = self.grid, self.uniform, self.places
+        offset, number_of = point.offset_from(grid.lower, grid.upper), point.number_at(grid)
+        factor, last = self._starts_per_unit, places - self.length
+        most, has_step = float(last), grid.step is not None
+
+        def draw(number: Exact, entropy: Entropy) -> float:
+            start = (offset(number) + NUDGE) * factor
+            if has_step:
+                words = entropy.bits(192)
+                start += ((words & _MASK) >> 11) * 2.0**-53
+                words >>= 64
+            else:
+                words = entropy.bits(128)
+                start += 0.5
+            inside = words >> 64 >= uniform
+            first = floor_double(min(start, most)) * inside
+            index = first + ((words & _MASK) * (places - inside * last) >> 64)
+            return number_of(int(index) if has_step else index)
+
+        return draw
+
+    @cached_property
     def _starts_per_unit(self) -> float:
         return (self.places - self.length) / (float(self.grid.spacing) * self.grid.intervals)
 
+    @cached_property
+    def _points(self) -> Callable[[NDArray[np.int64]], NDArray[Any]]:
+        return self.grid.finder()
+
+    @cached_property
+    def _sizes(self) -> tuple[np.uint64, ...]:
+        """The last start, the number of places, and the last word that chooses no window."""
+        last = self.places - self.length
+        return np.uint64(last), np.uint64(self.places), np.uint64(self.uniform - 1)
+
     def _plain(self, low: float, high: float) -> _Write:
         """Return a function from words and doubles between two bounds to outputs."""
-        grid, factor = self.grid, self._starts_per_unit
-        ends = [np.array(end) for end in (grid.lower, grid.upper, float(grid.intervals))]
+        has_step, factor, points = self.grid.step is not None, self._starts_per_unit, self._points
 
         def write(words: Words, doubles: Floats, outputs: NDArray[Any]) -> None:
-            starts = np.minimum(np.maximum(doubles, low), high)
+            starts = np.maximum(doubles, low)
+            np.minimum(starts, high, out=starts)
             starts -= low
             starts += NUDGE
             starts *= factor
-            if grid.step is None:
-                starts += 0.5
-                indices = self.indices(starts, words)
-                outputs[:] = even_points(indices.astype(np.float64), *ends)
-            else:
+            if has_step:
                 starts += (words[2 * starts.size :] >> np.uint64(11)) * 2.0**-53
-                outputs[:] = grid.points(self.indices(starts, words))
+            else:
+                starts += 0.5
+            outputs[:] = points(self.indices(starts, words))
 
         return write
 
-    def _compiled(self, low: float, high: float) -> _Write:
+    def _compiled(self, kernel: ModuleType, low: float, high: float) -> _Write:
         """Return the same function, compiled."""
-        from inbounds.sampling import window_kernel  # noqa: PLC0415 - loads compiled code
-
         grid, last = self.grid, self.places - self.length
         scale = low, high, NUDGE, self._starts_per_unit
         length, places = np.uint64(self.length), np.uint64(self.places)
         sizes = np.uint64(self.uniform - 1), float(last), length, places
         ends = grid.lower, grid.upper, float(grid.intervals)
-        points = grid.finder()
 
         def write(words: Words, doubles: Floats, outputs: NDArray[Any]) -> None:
             if grid.step is None:
-                window_kernel.write_numbers(words, doubles, scale, sizes, ends, outputs)
+                kernel.write_numbers(words, doubles, scale, sizes, ends, outputs)
                 return
             indices = np.empty(doubles.size, np.int64)
-            window_kernel.write_indices(words, doubles, scale, sizes, indices)
-            outputs[:] = points(indices)
+            kernel.write_indices(words, doubles, scale, sizes, indices)
+            outputs[:] = self._points(indices)
 
         return write
 

@@ -8,7 +8,8 @@ from inbounds.numerics.ball import exact
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling import atoms
+from inbounds.sampling import atoms, trial_kernel
+from inbounds.sampling.plan import Parameters
 from inbounds.sampling.sampler import Sampler
 
 TWO_64 = 1 << 64
@@ -24,7 +25,7 @@ def tail(noise: Noise, distance: fmpq) -> arb:
 def test_tails_are_good_to_a_relative_2_to_the_minus_33(noise: Noise) -> None:
     with ctx.workprec(100):
         for distance in np.linspace(0.0, 12.0, 4001).tolist():
-            computed = atoms._tail(NOISES.index(noise), distance)
+            computed = atoms.tail(noise, distance)
             truth = tail(noise, exact(distance))
             assert abs(exact(computed) / truth - 1) < 2.0**-33
 
@@ -32,7 +33,7 @@ def test_tails_are_good_to_a_relative_2_to_the_minus_33(noise: Noise) -> None:
 @pytest.mark.parametrize("noise", NOISES)
 def test_far_tails_are_too_small_for_any_word(noise: Noise) -> None:
     for distance in np.geomspace(50.0, 1e150, 300).tolist():
-        assert 0 <= atoms._tail(NOISES.index(noise), distance) < 2.0**-65
+        assert 0 <= atoms.tail(noise, distance) < 2.0**-65
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -43,7 +44,6 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
     """Words within a few margins of the masses beyond both bounds, on both sides of them."""
     rng = np.random.default_rng(1)
     sampler = Sampler(noise, np.zeros(1), np.ones(1), np.array([scale]), (None,), clamped=True)
-    plan = sampler._plan
     margin = 2.0**-30 + 2.0**-45 / scale
     values = np.clip(scale * rng.exponential(2.0, 400), 0, 1)
     values[::2] = 1 - values[::2]
@@ -57,17 +57,21 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
             word = min(max(int(goal * TWO_64), 0), TWO_64 - 1)
             words.append(word if side == 0 else word ^ (TWO_64 - 1))
             truths.append(masses)
-    indices, unsure = np.full(values.size, 7.0), np.empty(values.size, np.intp)
-    given = (*plan.parameters[:4], np.array([9.0]))
-    move_to_bounds = atoms.bounds_loop(noise, joint=False)
-    count = move_to_bounds(np.array(words, np.uint64), values, *given, indices, unsure)
-    doubtful = set(unsure[:count].tolist())
+    given, drawn, scratch = sampler._alone.given, np.array(words, np.uint64), np.empty((7, 400))
+    found = atoms.verdicts(noise, given, values, drawn, scratch)
+    assert np.array_equal(found, trial_kernel.verdicts(noise, given, values, drawn, scratch))
+    one = atoms.verdict_of(noise, Parameters(*map(float, given)))
+    assert found.tolist() == [
+        one(value, word) for value, word in zip(values.tolist(), words, strict=True)
+    ]
+    doubtful = set(np.flatnonzero(found == atoms.UNSURE).tolist())
+    count = len(doubtful)
     assert 20 < count < 380
     for i, (word, (below, above)) in enumerate(zip(words, truths, strict=True)):
         if i in doubtful:
             continue
         first, last = fmpq(word, TWO_64), fmpq(word + 1, TWO_64)
         low, high = bool(last <= below), bool(1 - first <= above)
-        assert indices[i] == (0.0 if low else 9.0 if high else 7.0)
+        assert (low or high) == (found[i] == atoms.BEYOND)
         assert low or first >= below
         assert high or 1 - last >= above

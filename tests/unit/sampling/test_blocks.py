@@ -1,9 +1,15 @@
-"""Large jobs are divided into blocks that cover everything once."""
+"""Large jobs are divided into blocks, and compiled once that repays."""
+
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from inbounds.sampling import blocks
-from inbounds.sampling.blocks import in_blocks
+from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 
 
@@ -30,3 +36,70 @@ def test_a_source_whose_bits_depend_on_the_order_is_used_in_order(
 
 def test_there_is_a_core() -> None:
     assert blocks._cores() >= 1
+
+
+def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_compiling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "_served", Counter())
+    size = blocks._REPAYS // 2
+    assert kernel_for("window_kernel", size) is None
+    assert kernel_for("table_kernel", size) is None
+    assert kernel_for("window_kernel", size) is sys.modules["inbounds.sampling.window_kernel"]
+    assert kernel_for("window_kernel", blocks._MANY - 1) is None
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None  # what an import of it finds
+import numpy as np
+import inbounds as ib
+from inbounds.sampling import blocks
+
+blocks._REPAYS = 0  # compiled code would repay from the first large call on
+values = np.linspace(-0.1, 1.1, 2**20)
+for box in (ib.Box(0, 1), ib.Box(0, 1, step=0.125)):
+    for mechanism in (
+        ib.BoundedGaussian(box, 1, 0.3),
+        ib.BoundedLaplace(box, 1, 0.3),
+        ib.ClampedGaussian(box, 1, 0.3),
+        ib.ClampedLaplace(box, 1, 0.3),
+        ib.ClampedStaircase(box, 1, 1.0),
+        ib.Window(box, 1, 1.0),
+        ib.Optimal(box, 0.25, 1.0),
+    ):
+        outputs = mechanism.release(values)
+        assert 0 <= outputs.min() < 0.25 < 0.75 < outputs.max() <= 1, mechanism
+        assert abs(outputs.mean() - 0.5) < 0.01, mechanism  # twenty standard deviations
+        assert np.corrcoef(values, outputs)[0, 1] > 0.05, mechanism
+response = ib.RandomizedResponse([False, True], epsilon=1.0)
+kept = (response.release(values > 0.5) == (values > 0.5)).mean()
+assert abs(kept - 1 + response.flip_probability) < 0.01
+assert not [name for name in sys.modules if name.startswith(("numba.", "llvmlite"))]
+"""
+
+
+def test_every_mechanism_releases_a_million_values_where_numba_cannot_be_imported() -> None:
+    """False alarm below 1e-80 each."""
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("loaded", ["missing", "broken"])
+def test_without_a_working_numba_plain_code_serves_always(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: str
+) -> None:
+    monkeypatch.setattr(blocks, "_served", Counter())
+    monkeypatch.setattr(blocks, "_kernel", cache(blocks._kernel.__wrapped__))
+    for name in ("window_kernel", "compiled"):
+        monkeypatch.delitem(sys.modules, f"inbounds.sampling.{name}", raising=False)
+    if loaded == "missing":
+        monkeypatch.setitem(sys.modules, "numba", None)
+    else:
+        (tmp_path / "numba.py").write_text("raise ImportError('Numba needs another NumPy')")
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+        monkeypatch.syspath_prepend(tmp_path)
+    assert kernel_for("window_kernel", blocks._REPAYS) is None
+    assert kernel_for("window_kernel", blocks._REPAYS) is None

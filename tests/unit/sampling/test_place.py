@@ -46,6 +46,7 @@ def test_doubles_on_and_beside_every_boundary_are_placed_exactly(places: Places)
     expected = [bisect_right(places.inner, value) for value in values]
     assert places.clamped(np.array(hard_doubles(places))).tolist() == values
     assert places.of_doubles(np.array(values)).tolist() == expected
+    assert [places.of_double(value) for value in values] == expected
 
 
 @each
@@ -68,6 +69,7 @@ def test_integers_are_not_rounded(dtype: object) -> None:
     ]
     found = places.of_integers(np.array(numbers, dtype))  # type: ignore[call-overload]
     assert found.tolist() == [bisect_right(inner, n) for n in numbers]
+    assert [places.of_exact(n) for n in numbers] == found.tolist()
 
 
 def test_fractions_and_long_integers_are_not_rounded() -> None:
@@ -75,3 +77,4 @@ def test_fractions_and_long_integers_are_not_rounded() -> None:
     tenth = Fraction(1, 10)  # below the double 0.1
     numbers = [tenth, Fraction(0.1), 2**60 - 1, 2**60, 10**400, -(10**400), 0.1]
     assert places.of_objects(numbers).tolist() == [0, 1, 1, 2, 2, 0, 1]
+    assert [places.of_exact(number) for number in numbers] == [0, 1, 1, 2, 2, 0, 1]

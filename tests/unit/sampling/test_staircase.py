@@ -97,6 +97,18 @@ def test_frequencies_of_indices_are_the_exact_probabilities() -> None:
         assert stats.chisquare(observed, np.array(wrong) * drawn.size).pvalue < FALSE_ALARM
 
 
+@pytest.mark.parametrize("value", [0.0, 0.3, 1])
+def test_frequencies_of_single_numbers_are_the_exact_probabilities(value: float) -> None:
+    sampler, cell = StaircaseSampler(TINY, 1.0), int(TINY.cells(np.array([float(value)]))[0])
+    drawn = np.array([sampler.draw_one(value, SYSTEM) for _ in range(50_000)])
+    index = np.rint(np.minimum(drawn / sampler._spacing, TINY.count)).astype(int)
+    observed = np.bincount(index, minlength=TINY.count + 1)
+    for epsilon, is_right in ((1.0, True), (1.2, False)):
+        ideal = outputs_of(StaircaseSampler(TINY, epsilon), cell)
+        expected = np.array([float(p) for p in ideal]) * drawn.size
+        assert (stats.chisquare(observed, expected).pvalue > FALSE_ALARM) == is_right
+
+
 def test_outputs_are_in_the_box_and_both_bounds_are_reached() -> None:
     for lower, upper in ((0.0, 1.0), (-0.3, 0.7), (1e9, 1e9 + 1e-3), (0.1, 0.9), (-1e308, 7e307)):
         sampler = StaircaseSampler(Lattice.fit(lower, upper, upper - lower, 0.1), 0.1)

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inbounds.sampling import staircase, staircase_kernel
-from inbounds.sampling.blocks import COMPILED
+from inbounds.sampling import blocks, staircase_kernel
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.lattice import Lattice
 from inbounds.sampling.outcome import PLACE_SHIFT
@@ -79,7 +78,8 @@ def test_compiled_and_plain_code_give_the_same_bits(
     share = np.random.default_rng(2).random(5000)
     values = np.append(lattice.lower + share * (lattice.upper - lattice.lower), [-math.inf, 1e308])
     for least in (1, 10**9):
-        monkeypatch.setattr(staircase, "COMPILED", least)
+        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
 
@@ -99,7 +99,8 @@ def test_numbers_of_any_type_give_the_same_bits(kind: Any, monkeypatch: pytest.M
     sampler = StaircaseSampler(Lattice.fit(float(base), float(base + 2**20), 4096.0, 1.0), 1.0)
     values, drawn = np.array([base + i for i in range(100)], object).astype(kind), []
     for least in (1, 10**9):
-        monkeypatch.setattr(staircase, "COMPILED", least)
+        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
 
@@ -108,5 +109,5 @@ def test_indices_stay_in_the_box_whatever_the_noise() -> None:
     cells, noise = np.array([0, 5, 9, 9]), np.array([-(2**60), 2, 2**60, -1])
     staircase_kernel.add_noise(cells, noise, 10)
     assert cells.tolist() == [0, 8, 10, 9]
-    drawn = StaircaseSampler(Lattice.fit(0.0, 1.0, 1.0, 0.1), 0.1).draw(np.zeros(COMPILED), SYSTEM)
+    drawn = StaircaseSampler(Lattice.fit(0.0, 1.0, 1.0, 0.1), 0.1).draw(np.zeros(1 << 19), SYSTEM)
     assert (drawn.min(), drawn.max()) == (0.0, 1.0)

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 from inbounds.calibration.levels import design
 from inbounds.calibration.risk import Risk
 from inbounds.calibration.table import LevelTable
+from inbounds.sampling import point
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy, Words
 from inbounds.sampling.table import TableSampler, is_below
 from inbounds.sampling.uniform import Uniform
@@ -44,6 +45,12 @@ class Planned:
         return self.planned.pop(0)
 
 
+@pytest.fixture(params=[0, point.FEW], ids=["arrays", "one by one"])
+def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw few values as arrays, or one by one."""
+    monkeypatch.setattr(point, "FEW", request.param)
+
+
 def p_value(counts: Any, expected: Any) -> float:
     return float(chi2.sf(((counts - expected) ** 2 / expected).sum(), len(expected) - 1))
 
@@ -60,11 +67,21 @@ def chances(table: LevelTable, value: float) -> np.ndarray[Any, np.dtype[np.floa
 
 
 @pytest.mark.parametrize("objective", ["average", "worst", "unbiased"])
-@pytest.mark.parametrize("value", [0.0, 0.37, 0.81])
-def test_draws_have_the_table_s_distribution_and_no_other(objective: Any, value: float) -> None:
-    """False alarms: 6 tests of 10⁻⁶ each. Neighbours' distributions must be told apart."""
+@pytest.mark.parametrize(
+    ("value", "single"), [(0.0, False), (0.37, False), (0.81, False), (0.37, True)]
+)
+def test_draws_have_the_table_s_distribution_and_no_other(
+    objective: Any, value: float, single: bool
+) -> None:
+    """False alarms: 12 tests of 10⁻⁶ each. Neighbours' distributions must be told apart."""
     table = design(0.0, 1.0, 0.25, 1.0, objective).table
-    drawn = sampler(table).draw(np.full(200_000, value), SeededEntropy(int(100 * value)))
+    values = np.full(200_000, value)
+    source, entropy = sampler(table), SeededEntropy(int(100 * value))
+    drawn = (
+        point.one_by_one(source.draw_one, values, SYSTEM)
+        if single
+        else source.draw(values, entropy)
+    )
     outputs, which = np.unique(table.outputs, return_inverse=True)
     places = np.searchsorted(outputs, drawn)
     assert (outputs[places] == drawn).all()
@@ -81,6 +98,7 @@ def test_draws_have_the_table_s_distribution_and_no_other(objective: Any, value:
     assert verdicts[1] < FALSE_ALARM
 
 
+@pytest.mark.usefixtures("code")
 def test_values_of_all_types_have_the_same_rows() -> None:
     certain = np.full((4, 4), 1, dtype=object) + np.diag([(1 << 128) - 4] * 4)
     rows = tuple(map(tuple, certain.tolist()))
@@ -90,6 +108,7 @@ def test_values_of_all_types_have_the_same_rows() -> None:
         assert drawn.tolist() == [1.0, 1.0, 3.0, 3.0, 4.0, 4.0, 4.0]
 
 
+@pytest.mark.usefixtures("code")
 def test_long_integers_are_compared_before_anything_is_rounded() -> None:
     rows = SURE
     cells = TableSampler(
@@ -102,8 +121,11 @@ def test_long_integers_are_compared_before_anything_is_rounded() -> None:
     assert cells.draw(np.array([third], object), SYSTEM).tolist() == [0.0]
 
 
-def test_random_rounding_is_exact_where_doubles_cannot_tell() -> None:
+def test_random_rounding_is_exact_where_doubles_cannot_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The word agrees with θ = 1/3 to 64 bits, so further bits decide."""
+    monkeypatch.setattr(point, "FEW", 0)
     first, other = np.array([(1 << 64) // 3], np.uint64), np.array([(1 << 62) + 5], np.uint64)
     for value in (np.array([1], object), np.array([1], np.int64), np.array([1.0])):
         for further, output in ((0x5555555555555554, 3.0), (0x5555555555555556, 0.0)):
@@ -118,6 +140,19 @@ def test_random_rounding_has_the_value_as_its_mean() -> None:
     drawn = two_knots(-1.0, 3.0).draw(np.full(count, 0.7), SeededEntropy(4))
     spread = 4 * np.sqrt(0.425 * 0.575 / count)
     assert abs(drawn.mean() - 0.7) < 5 * spread < 0.02
+
+
+@pytest.mark.parametrize("number", [-7, 0, 1, 9, -(2**2000), Fraction(-1, 3), 0.0, 7.0])
+def test_one_number_outside_the_box_is_moved_into_it_before_its_knots_are_found(
+    number: Any,
+) -> None:
+    """One box holds integers as doubles, the other does not; some knots are beyond it."""
+    rows = tuple(tuple((1 << 128) - 4 if i == j else 1 for j in range(5)) for i in range(5))
+    for lower, upper in ((0.0, 1.0), (0.0, 2.0**60)):
+        ends = (-1.0, lower, upper / 2, upper, 2 * upper)
+        sampler = TableSampler(lower, upper, ends, True, rows, (0.0, 1.0, 2.0, 3.0, 4.0))
+        drawn = sampler.draw_one(number if number <= 0 else 2**61, SYSTEM)
+        assert drawn == (1.0 if number <= 0 else 3.0)
 
 
 def test_knots_outside_the_box_are_served() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inbounds.calibration.levels import design
-from inbounds.sampling import table, table_kernel
+from inbounds.sampling import blocks, point, table, table_kernel
 from inbounds.sampling.alias import AliasTable
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.offset import NUDGE
@@ -128,7 +128,8 @@ def test_compiled_and_plain_code_give_the_same_bits(
     sampler = sampler_of(box, objective)
     values, drawn = np.array(hard_values(sampler) * 8), []
     for least in (1, 10**9):
-        monkeypatch.setattr(table, "COMPILED", least)
+        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
 
@@ -140,7 +141,8 @@ def test_a_block_that_words_do_not_decide_is_done_again_from_the_same_words(
     values, drawn = np.random.default_rng(4).random(1000), []
     for margin in (_MARGIN, 0.5):  # nearly every value is too close to call
         monkeypatch.setattr(table, "_MARGIN", margin)
-        monkeypatch.setattr(table, "COMPILED", 1)
+        monkeypatch.setattr(blocks, "_MANY", 1)
+        monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(6)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
 
@@ -148,7 +150,9 @@ def test_a_block_that_words_do_not_decide_is_done_again_from_the_same_words(
 def test_uneven_boundaries_and_extreme_gaps_take_the_plain_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(table, "COMPILED", 1)
+    monkeypatch.setattr(point, "FEW", 0)
+    monkeypatch.setattr(blocks, "_MANY", 1)
+    monkeypatch.setattr(blocks, "_REPAYS", 0)
     sure = tuple(tuple((1 << 128) - 3 if i == j else 1 for j in range(4)) for i in range(4))
     cells = TableSampler(0.0, 1.0, (0.0, 1e-9, 2e-9, 0.5, 1.0), False, sure, (0.0, 0.1, 0.2, 0.3))
     values = np.array([0.0, 1e-9, 1.9e-9, 2e-9, 0.7])

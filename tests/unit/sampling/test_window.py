@@ -13,6 +13,7 @@ from scipy.stats import chi2
 
 from inbounds.errors import ArgumentError
 from inbounds.numerics import ball
+from inbounds.sampling import point
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.window import WindowSampler, _below
 
@@ -109,6 +110,23 @@ def test_outputs_have_the_exact_probabilities_and_not_those_of_another_epsilon(v
     assert statistic(other, counts, value) > limit
 
 
+@pytest.mark.parametrize("value", [0, 4, 10])
+def test_outputs_of_single_numbers_have_the_exact_probabilities(value: int) -> None:
+    """False alarm: 1e-9 each; an epsilon of 1.15 is rejected."""
+    window, other = (WindowSampler.of(0.0, 10.0, 1.0, epsilon=e) for e in (1.0, 1.15))
+    outputs = [window.draw_one(value, SYSTEM) for _ in range(100_000)]
+    counts = np.bincount(outputs, minlength=11)
+    limit = float(chi2.isf(FALSE_ALARM, 10))
+    assert statistic(window, counts, value) < limit
+    assert statistic(other, counts, value) > limit
+
+
+@pytest.fixture(params=[0, point.FEW], ids=["arrays", "one by one"])
+def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw few values as arrays, or one by one."""
+    monkeypatch.setattr(point, "FEW", request.param)
+
+
 VALUES = [0, 3, 7, 10]
 
 
@@ -125,6 +143,7 @@ VALUES = [0, 3, 7, 10]
     ],
     ids=lambda values: str(values.dtype),
 )
+@pytest.mark.usefixtures("code")
 def test_the_same_bits_give_the_same_outputs_for_numbers_of_any_type(values: NDArray[Any]) -> None:
     window = WindowSampler.of(0.0, 10.0, 1.0, epsilon=2.0)
     expected = window.draw(np.array(VALUES, float), SeededEntropy(3))
@@ -138,6 +157,7 @@ def test_integers_that_no_double_holds_are_not_rounded_before_the_bound_is_subtr
     assert np.all(np.abs(outputs - float(base + 127)) <= 128)  # the nearest doubles
 
 
+@pytest.mark.usefixtures("code")
 def test_shapes_and_no_values_at_all() -> None:
     window = WindowSampler.of(0.0, 1.0, None, epsilon=1.0)
     assert window.draw(np.zeros((3, 2)), SYSTEM).shape == (3, 2)
@@ -162,6 +182,7 @@ def test_any_start_however_computed_is_moved_to_a_possible_one(
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.usefixtures("code")
 def test_numbers_of_few_bits_are_subtracted_in_doubles(dtype: Any) -> None:
     window = WindowSampler.of(-70000.0, 1e39, None, epsilon=2.0)
     values = np.array([5, 60000, -60000], dtype)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inbounds.sampling import window, window_kernel
+from inbounds.sampling import blocks, window_kernel
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.offset import NUDGE
 from inbounds.sampling.window import WindowSampler
@@ -87,7 +87,8 @@ def drawn_both_ways(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     found = []
     for least in (1, 10**9):
-        monkeypatch.setattr(window, "COMPILED", least)
+        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "_REPAYS", 0)
         found.append(sampler.draw(values, SeededEntropy(7)))
     return found[0], found[1]
 

@@ -1,14 +1,14 @@
-"""Every certain decision of the kernel is right, even where words aim at its weakest points.
+"""Every certain decision of a trial is right, even where words aim at its weakest points.
 
 The oracle below follows the definition of a trial in exact rational and ball arithmetic, and
-shares no code with the kernel but the table of strips.
+shares no code with the trials but the table of strips. Plain floats, arrays and compiled code must
+decide alike, every time.
 """
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
-import numba
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
@@ -18,21 +18,29 @@ from inbounds.numerics.ball import exact
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling import kernel
-from inbounds.sampling.grid import REFUSED, Grid, even_points
-from inbounds.sampling.kernel import UNSURE, compiled_loops, write_even
-from inbounds.sampling.plan import Plan
+from inbounds.sampling import trial_block, trial_kernel
+from inbounds.sampling.grid import REFUSED, Grid
+from inbounds.sampling.plan import Parameters, Plan
+from inbounds.sampling.proposal_block import scratch_for
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
+from inbounds.sampling.trial import PLAIN, UNSURE, Proposal, trial_of
+from inbounds.sampling.trial_block import Again, BlockTrials
 
 Words = list[tuple[int, int]]
 TWO_32, TWO_64 = 1 << 32, 1 << 64
 OPEN = None  # the words leave more than one outcome possible
 
 
+def outcomes(indices: NDArray[np.float64], again: Again) -> list[float]:
+    indices[again.refused], indices[again.unsure] = REFUSED, UNSURE
+    found: list[float] = indices.tolist()
+    return found
+
+
 @dataclass(frozen=True)
 class Setting:
-    """One coordinate, seen exactly and as the kernel sees it."""
+    """One coordinate, seen exactly and as trials see it."""
 
     noise: Noise
     lower: float
@@ -62,23 +70,41 @@ class Setting:
     @cached_property
     def unit(self) -> float:
         """2**-53 of the width, in grid steps: what rounding errors are counted in."""
-        return float(self.plan.parameters[6][0]) * 2.0**-53
+        return self.parameters.span * 2.0**-53
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        return Parameters(*(float(side[0]) for side in self.plan.parameters))
 
     def decisions(self, value: float, words: Words, caution: float = 0.0) -> list[float]:
-        attempt, _ = compiled_loops(self.noise, bool(self.plan.narrow[0]), joint=False)
+        """Return the decisions of arrays, and check that the other paths decide alike."""
+        alone = self.sampler._alone.given
+        trials = BlockTrials.of(self.noise, bool(self.plan.narrow[0]), alone, caution)
+        size, values = len(words), np.full(len(words), value)
         flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
-        indices, pending = np.empty(len(words)), np.empty(len(words), np.intp)
-        values = np.full(len(words), value)
-        attempt(flat, values, self.plan.parameters, caution, indices, pending)
-        decisions: list[float] = indices.tolist()
-        return decisions
+        indices, scratch = np.empty((2, size)), scratch_for(size)
+        plain = trials.attempt(values, flat, indices[0], scratch)
+        compiled = trial_kernel.attempt(trials, values, flat, indices[1], scratch)
+        found = [outcomes(*pair) for pair in zip(indices, (plain, compiled), strict=True)]
+        assert plain.proposals == compiled.proposals
+        one = trial_of(self.noise, self.parameters, caution)
+        proposal = one.propose(value - self.parameters.lower)
+        assert found[0] == found[1]
+        if caution >= 0:  # without a margin, the nearest integer depends on how it is found
+            assert found[0] == [one.decide(proposal, a << 64 | b) for a, b in words]
+        return found[0]
+
+    def proposal(self, value: float) -> Proposal:
+        trial = trial_of(self.noise, self.parameters)
+        place, first, many, thin = trial.propose(value - self.parameters.lower)
+        return Proposal(place, int(first), int(many), thin)
 
     def clamp(self, value: float) -> float:
         return min(max(value, self.lower), self.upper)
 
     def strip(self, value: float, a: int) -> tuple[fmpq, fmpq, fmpq] | None:
         """Return the ends and the factor of f of the strip that a word chooses, if it does."""
-        first, many, thin = self.plan.proposal(value, 0)
+        _, first, many, thin = self.proposal(value)
         choice, low = divmod((a >> 32) * max(many, 1), TWO_32)
         if low < TWO_32 % max(many, 1):
             return None
@@ -132,7 +158,7 @@ class Setting:
 
     def word_for(self, value: float, strip: int, v: int) -> int:
         """Return a word that chooses a strip, far from where its choice would be in doubt."""
-        first, many, _ = self.plan.proposal(value, 0)
+        _, first, many, _ = self.proposal(value)
         if many == 0:
             return (TWO_32 >> 1) << 32 | v
         return ((2 * (strip - first) + 1) * TWO_32 // (2 * many)) << 32 | v
@@ -140,7 +166,7 @@ class Setting:
     def aim_at(self, value: float, x: fmpq, rng: np.random.Generator, around: int = 60) -> Words:
         """Return words whose points fall within a few rounding errors of the number x."""
         z = (x - exact(self.clamp(value))) / exact(self.scale)
-        first, many, thin = self.plan.proposal(value, 0)
+        _, first, many, thin = self.proposal(value)
         strip = int(np.searchsorted(strips(self.noise).edges, as_float(z), "right")) - 1
         if many:
             strip = min(max(strip, first), first + many - 1)
@@ -157,7 +183,7 @@ class Setting:
         self, value: float, strip: int, rng: np.random.Generator, around: float = 0.3
     ) -> Words:
         """Return words whose chance of acceptance is within a fraction of 2**-32 of V."""
-        left, right, weight = self.ends(value, strip, self.plan.proposal(value, 0)[2])
+        left, right, weight = self.ends(value, strip, self.proposal(value).thin)
         words = []
         with ctx.workprec(160):
             chances = [weight * density(self.noise, z) * TWO_32 for z in (left, right)]
@@ -286,11 +312,11 @@ def test_points_within_rounding_errors_of_a_cut_or_a_bound_are_unsure_or_right(
 
 
 def strips_for(setting: Setting, value: float, rng: np.random.Generator) -> list[int]:
-    first, many, _ = setting.plan.proposal(value, 0)
+    _, first, many, _ = setting.proposal(value)
     if many == 0:
         return [0]
     ends = {first, first + many - 1, *(first + rng.integers(many, size=3)).tolist()}
-    plain = strips(setting.noise).widths <= kernel._PLAIN[NOISES.index(setting.noise)]
+    plain = strips(setting.noise).widths <= PLAIN[setting.noise.name]
     plains = np.flatnonzero(plain[first : first + many]) + first
     return sorted({*ends, int(plains[0]), int(plains[-1])})
 
@@ -320,7 +346,7 @@ def test_without_the_margin_of_position_the_same_words_do_find_mistakes(noise: N
     mistakes = {True: 0, False: 0}
     for setting in settings(noise):
         narrow = bool(setting.plan.narrow[0])
-        *_, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
+        *_, u, _, stretch, span = setting.parameters
         for value in values_of(setting, rng):
             for goal in cuts_near(setting, value, rng):
                 words = setting.aim_at(value, goal, rng, around=4)
@@ -338,39 +364,32 @@ def test_without_the_margin_of_position_the_same_words_do_find_mistakes(noise: N
 def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
     noise: Noise, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Compiled anew, the decision takes the margin that the module has at that moment."""
     rng = np.random.default_rng(5)
-    setting = Setting(noise, -1.1, 2.3, 1.7)
+    setting, value = Setting(noise, -1.1, 2.3, 1.7), 0.7
     assert not setting.plan.narrow[0]
-    which = NOISES.index(noise)
-    lower, per_width, _, u, _, stretch, span = (float(side[0]) for side in setting.plan.parameters)
-    value = 0.7
-    first, many, thin = setting.plan.proposal(value, 0)
+    _, first, many, _ = setting.proposal(value)
     words = []
     for strip in range(first, first + many, 7):
         words += setting.aim_at_chance(value, strip, rng, around=0.04)
     truth = [setting.verdict(value, a, b) for a, b in words]
+    flat = np.array([a for a, _ in words] + [b for _, b in words], np.uint64)
 
     def wrong() -> int:
-        decide = numba.njit(kernel._decide.py_func, error_model="numpy")
-        count = 0
-        for (a, b), right in zip(words, truth, strict=True):
-            strip = first + ((a >> 32) * many >> 32)
-            fraction = (value - lower) * per_width
-            place = which, False, np.uint64(a), np.uint64(b), strip, thin
-            decision = decide(*place, (fraction, u, stretch, span), 0.0)
-            count += decision not in {UNSURE, right}
-        return count
+        values, indices = np.full(len(words), value), np.empty(len(words))
+        again = setting.sampler._alone.attempt(values, flat, indices, scratch_for(len(words)))
+        found = zip(outcomes(indices, again), truth, strict=True)
+        return sum(decision not in {UNSURE, right} for decision, right in found)
 
     assert len(words) > 300
     assert wrong() == 0
-    monkeypatch.setattr(kernel, "_V_MARGIN", 0.0)
+    monkeypatch.setattr(trial_block, "V_MARGIN", 0.0)
+    monkeypatch.setattr(trial_block, "_ACCEPTED", np.array(1.0))
     assert wrong() > 5
 
 
 def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> None:
     setting = Setting(NORMAL, 0.0, 1.0, 0.3)
-    _, many, _ = setting.plan.proposal(0.5, 0)
+    many = setting.proposal(0.5).many
     assert TWO_32 % many > 0
     words = []
     for choice in range(many):
@@ -395,53 +414,35 @@ def test_extreme_words_are_unsure_or_right() -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_settle_lists_what_is_undecided_and_stops_when_words_or_room_run_out(noise: Noise) -> None:
-    rng = np.random.default_rng(7)
-    setting = Setting(noise, 0.0, 1.0, 0.5)
-    attempt, settle = compiled_loops(noise, bool(setting.plan.narrow[0]), joint=False)
-    size = 3000
-    words = rng.integers(0, TWO_64, 2 * size + 8, np.uint64, endpoint=False)
-    values, indices = rng.random(size), np.empty(size)
-    caution = 0.05  # leaves a tenth undecided
-    given = (setting.plan.parameters, caution, indices)
-    pending = np.empty(size, np.intp)
-    pending = pending[: attempt(words, values, *given, pending)]
-    first_try = indices.copy()
-    assert np.array_equal(pending, np.flatnonzero(first_try < 0))
-    places, pairs = np.empty(16, np.intp), np.empty((16, 2), np.uint64)
-    position, spare, listed, stops = 0, 2 * size, [], set()
-    while position < pending.size:
-        position, spare, listed_now = settle(
-            words, values, *given, pending, position, spare, places, pairs
-        )
-        listed += list(
-            zip(places[:listed_now].tolist(), *pairs[:listed_now].T.tolist(), strict=True)
-        )
-        if position < pending.size:
-            stops.add("room" if listed_now == places.size else "words")
-            if listed_now < places.size:
-                assert spare + 2 > words.size
-                words[2 * size :] = rng.integers(0, TWO_64, 8, np.uint64, endpoint=False)
-                spare = 2 * size
-    assert stops == {"room", "words"}
-    assert not (indices == REFUSED).any()
-    assert [i for i, *_ in listed] == np.flatnonzero(indices == UNSURE).tolist()
-    for i, a, b in listed:
-        assert setting.decisions(values[i], [(a, b)], caution) == [UNSURE]
-        if first_try[i] == UNSURE:
-            assert (a, b) == (int(words[i]), int(words[size + i]))
-    settled = first_try >= 0
-    assert np.array_equal(indices[settled], first_try[settled])
-
-
-@pytest.mark.parametrize("coordinates", [1, 500])
-def test_compiled_numbers_are_the_points_of_the_grid(coordinates: int) -> None:
+@pytest.mark.parametrize("narrow", [False, True])
+def test_values_with_parameters_of_their_own_are_decided_as_by_themselves(
+    noise: Noise, narrow: bool
+) -> None:
     rng = np.random.default_rng(8)
-    lower = rng.normal(0, 1, coordinates) * 10.0 ** rng.integers(-9, 9, coordinates)
-    upper = lower + 10.0 ** rng.integers(-9, 9, coordinates)
-    intervals = 2.0 ** rng.integers(22, 41, coordinates)
-    fraction = rng.choice([0.0, 0.25, rng.random(), 1 - 2.0**-22, 1.0], size=500)
-    indices = np.floor(fraction * intervals)
-    expected = even_points(indices.copy(), lower, upper, intervals)
-    write_even(indices, lower, upper, intervals)
-    assert np.array_equal(indices, expected)
+    size, caution = 1500, 0.1
+    lower = rng.normal(size=size) * 10 ** rng.uniform(-3, 6, size)
+    upper = lower + 10 ** rng.uniform(-3, 3, size)
+    u = 10 ** rng.uniform(-6, -1.4, size) if narrow else 10 ** rng.uniform(-0.3, 3, size)
+    plan = Plan.of(
+        noise, lower, upper, (upper - lower) / u, (upper - lower) / 2.0**34, equal_time=True
+    )
+    assert (plan.narrow == narrow).all()
+    trials = BlockTrials.of(noise, narrow, plan.parameters, caution)
+    values = lower + (upper - lower) * np.clip(rng.normal(0.5, 0.4, size), 0.0, 1.0)
+    words = rng.integers(0, TWO_64, 2 * size, np.uint64, endpoint=False)
+    found = []
+    for attempt in (trials.attempt, partial(trial_kernel.attempt, trials)):
+        indices = np.empty(size)
+        again = attempt(values, words, indices, scratch_for(size))
+        found.append((outcomes(indices, again), again.proposals))
+    assert found[0] == found[1]
+    expected = []
+    for i in range(size):
+        one = trial_of(noise, Parameters(*(float(side[i]) for side in plan.parameters)), caution)
+        proposal = one.propose(float(values[i]) - float(plan.parameters.lower[i]))
+        expected.append(one.decide(proposal, int(words[i]) << 64 | int(words[size + i])))
+        if expected[-1] == UNSURE:
+            assert proposal[1:] in found[0][1]
+    assert found[0][0] == expected
+    assert expected.count(UNSURE) > 20
+    assert expected.count(REFUSED) > 0 or narrow
