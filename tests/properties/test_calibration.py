@@ -171,7 +171,7 @@ def proved_epsilon_from_below(problem: Problem, sigma: Any) -> arb:
             if not norm <= arb(problem.radius):
                 changes = [change * arb(problem.radius) / norm for change in changes]
         columns = zip(widths, changes, sigmas.tolist(), strict=True)
-        return sum((NORMAL.loss(w, c, arb(scale)) for w, c, scale in columns), arb(0))
+        return sum((NORMAL.loss_and_slope(w, c, arb(scale))[0] for w, c, scale in columns), arb(0))
 
 
 def min_of(change: arb, width: arb, cap: float) -> arb:

@@ -18,8 +18,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from inbounds.frames.central.aggregate import check_table, sums
+from inbounds.frames.central.aggregate import sums
 from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.request import Request, check_request, open_table
 from inbounds.reach import Reach

@@ -7,6 +7,7 @@ all of the two published files can be compared, byte by byte.
 
 import io
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +42,8 @@ def small_and_silent(monkeypatch):
         (csv_reader, "INFERRED", 5),
     ):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(PrivateColumn, "_draw", lambda self, numbers: np.zeros(numbers.size))
+    zeros = SimpleNamespace(draw=lambda numbers, _: np.zeros(numbers.size))
+    monkeypatch.setattr(PrivateColumn, "_sampler", zeros)
 
 
 @st.composite

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from inbounds.frames.central import grid
-from inbounds.frames.central.aggregate import check_table
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.points import Grid
 from inbounds.frames.central.quantile import median
 from inbounds.frames.central.request import Request, check_request, open_table

@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from inbounds.frames.central.aggregate import check_table, sums
+from inbounds.frames.central.aggregate import sums
 from inbounds.frames.central.change import Neighbours, box, per_number, sensitivities
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.level import categories, proportion
 from inbounds.frames.central.moment import Moment, moments
 from inbounds.frames.central.statistic import Statistic, count, histogram, mean, total, variance

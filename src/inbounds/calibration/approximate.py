@@ -1,24 +1,25 @@
 """The (ε, δ) guarantee of a bounded Gaussian, and the smallest scale that gives it.
 
-On an interval `delta_upper_bound` covers all positions of a pair with cells, bounds δ on each cell
-and divides the cells with the largest bounds, until these are within `_TIGHT` of the δ of an actual
-pair. On a box it is the smallest of three bounds: δ = 0 from the pure epsilon on, the Gaussian of
-μ-GDP, and ρ-zCDP.
+`delta_upper_bound` is the smallest of three bounds: δ = 0 from the pure epsilon on, the Gaussian of
+μ-GDP, and on an interval a cover of all pairs (`cover`), on a box ρ-zCDP. `sigma_for_delta` first
+asks whether the plain Gaussian's sigma is the smallest already. If not, it searches by the δ of
+actual pairs, which is quick, and proves the sigma that it returns.
 
 Proof: docs/proofs/approximate.md; the bounds on μ and ρ: docs/proofs/concentrated.md.
 """
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from inbounds._types import Floats
 from inbounds.calibration import concentrated
+from inbounds.calibration.cover import SMALLEST_DELTA, TIGHT, attained_delta, interval_delta
 from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.calibration.gaussian import gaussian_delta, gaussian_mu
 from inbounds.errors import ArgumentError, CertificateError
-from inbounds.numerics import divergence
 from inbounds.numerics.search import next_admissible
 from inbounds.reach import Reach
 
@@ -31,12 +32,14 @@ __all__ = [
     "sigma_for_delta",
 ]
 
-SMALLEST_DELTA = 1e-300
-"""Added to every δ that is not exactly zero, to cover underflow."""
-
-_TIGHT = 1e-3  # relative: cells this close to the worst pair found are not divided
-_FIRST, _PARTS, _ROUNDS, _MOST_CELLS = 24, 4, 16, 1 << 14
-_CLOSE = 1e-7  # relative: where searches stop
+_CLOSE = 5e-7  # relative: where searches stop
+_SHRINK, _MOST_SHRINKS = 0.8, 11  # the first step to a scale that is too small; the next is squared
+_NEARBY = 1e-3  # relative: where a slope is taken
+_CURVE = (
+    0.25  # the power of δ that is nearly straight, as δ grows from nought like a power of 2 to 8
+)
+_MOST_PROOFS = 8  # of scales close to each other
+_SMALLEST = math.ulp(0.0)
 
 
 def delta_upper_bound(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
@@ -67,11 +70,12 @@ def sigma_for_delta(
     array([2.7394...])
     """
 
-    def bound(scale: float) -> float:
-        return delta_upper_bound(widths, reach, scale * shape, epsilon)
-
     def without_pure(scale: float) -> float:
         return _concentrated_delta(widths, reach, scale * shape, epsilon)
+
+    def simple(scale: float) -> float:
+        pure = epsilon > 0 and pure_loss(widths, reach, scale * shape).epsilon <= epsilon
+        return 0.0 if pure else without_pure(scale)
 
     top = concentrated.mu_upper_bound(widths, reach, shape) / gaussian_mu(epsilon, delta)
     if widths.size > 1:
@@ -79,8 +83,47 @@ def sigma_for_delta(
     if epsilon > 0:
         pure = smallest_sigma(widths, reach, shape, epsilon)[0]
         top = min(top, float((pure / shape).max()))
-    top = _enough(bound, delta, top)
-    return (_smallest_scale(bound, delta, top) if widths.size == 1 else top) * shape
+    top = _enough(simple, delta, top)
+    if widths.size > 1:
+        return top * shape
+    return _interval_sigma(widths, reach, top * shape, epsilon, delta)
+
+
+def _interval_sigma(
+    widths: Floats, reach: Reach, top: Floats, epsilon: float, delta: float
+) -> Floats:
+    """Return about the smallest sigma of an interval; `top` is known to be enough."""
+    width, change = float(widths[0]), float(reach.caps[0])
+
+    def attained(scale: float) -> float:
+        return attained_delta(width, change, scale, epsilon)
+
+    def bound(scale: float) -> float:
+        return delta_upper_bound(widths, reach, np.array([scale]), epsilon)
+
+    best = float(top[0])
+    if attained(best) * (1 + TIGHT) >= delta:
+        return top
+    scale, slope = _smallest_scale(attained, delta, best), 0.0
+    for _ in range(_MOST_PROOFS):
+        if scale >= best:
+            break
+        excess = math.log(max(bound(scale), _SMALLEST) / delta)
+        best = scale if excess <= 0 else best
+        if -2 * TIGHT <= excess <= 0:
+            break
+        slope = slope or _log_slope(attained, scale)
+        if -_CLOSE * slope <= excess <= 0:
+            break
+        step = 1.05 * (excess + TIGHT / 20) if excess > 0 else excess + TIGHT / 4
+        scale *= 1 + max(step / slope, _CLOSE if excess > 0 else -1.0)
+    return np.array([best])
+
+
+def _log_slope(attained: Callable[[float], float], scale: float) -> float:
+    """Return about how much ln δ falls per unit of ln σ, but at least 1."""
+    here, nearby = attained(scale), attained(scale * (1 - _NEARBY))
+    return max(1.0, math.log(max(nearby, _SMALLEST) / max(here, _SMALLEST)) / _NEARBY)
 
 
 def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], float]:
@@ -90,52 +133,21 @@ def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], f
     def delta(epsilon: float) -> float:
         if epsilon >= pure:
             return 0.0
+        known = _concentrated_delta(widths, reach, sigma, epsilon)
         if widths.size > 1:
-            return _concentrated_delta(widths, reach, sigma, epsilon)
+            return known
         width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
-        dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
-        return interval_delta(width, change, scale, epsilon, dominating)
+        return interval_delta(width, change, scale, epsilon, known)
 
     return delta
 
 
 def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
-    """Bound δ on a box by the smaller of the bounds from μ-GDP and ρ-zCDP."""
+    """Bound δ by μ-GDP; on a box of several coordinates by ρ-zCDP if that is smaller."""
     dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
+    if widths.size == 1:
+        return dominating
     return min(dominating, rho_delta(concentrated.rho_upper_bound(widths, reach, sigma), epsilon))
-
-
-def interval_delta(
-    width: float, change: float, sigma: float, epsilon: float, dominating: float = 1.0
-) -> float:
-    """Bound δ on an interval from above; `dominating` is a bound that is already known.
-
-    The result covers every cell, including those that the search stopped dividing.
-    """
-    u, gamma = width / sigma, change / sigma
-    edges = np.linspace(0.0, (width - change) / sigma, _FIRST + 1)
-    slope = divergence.mean_slope(u, gamma, edges)
-    attained = float(divergence.delta_of_cells(u, gamma, epsilon, edges, slope).max())
-    low, high, slope_high = edges[:-1], edges[1:], slope[1:]
-    settled = 0.0
-    for _ in range(_ROUNDS):
-        if dominating <= attained * (1 + _TIGHT):
-            return dominating
-        bound = divergence.delta_of_cells(u, gamma, epsilon, low, slope_high)
-        open_ = bound > attained * (1 + _TIGHT)
-        settled = max(settled, float(bound[~open_].max(initial=0.0)))
-        if not open_.any() or open_.sum() > _MOST_CELLS:
-            break
-        fractions = np.arange(_PARTS + 1) / _PARTS
-        edges = low[open_, None] + (high - low)[open_, None] * fractions
-        edges[:, -1] = high[open_]
-        slope = divergence.mean_slope(u, gamma, edges.ravel()).reshape(edges.shape)
-        inner, at = edges[:, 1:-1].ravel(), slope[:, 1:-1].ravel()
-        pairs = divergence.delta_of_cells(u, gamma, epsilon, inner, at)
-        attained = max(attained, float(pairs.max()))
-        low, high, slope_high = edges[:, :-1].ravel(), edges[:, 1:].ravel(), slope[:, 1:].ravel()
-    remaining = float(bound[open_].max(initial=0.0))
-    return min(dominating, max(settled, remaining) + SMALLEST_DELTA)
 
 
 def rho_delta(rho: float, epsilon: float) -> float:
@@ -179,28 +191,48 @@ def _enough(bound: Callable[[float], float], delta: float, start: float) -> floa
 def _smallest_scale(bound: Callable[[float], float], delta: float, top: float) -> float:
     """Return about the smallest scale whose bound is at most `delta`, as that of `top` is.
 
-    The bound of the scale returned has been evaluated, and is at most `delta`.
+    The scale returned is `top`, or its bound has been evaluated and is at most `delta`.
     """
-    target = math.sqrt(delta)
-    low, excess_low = top, 0.0
-    for _ in range(1100):  # halve until the scale is too small
-        low /= 2
-        delta_low = bound(low)
-        excess_low = math.sqrt(delta_low) - target
-        if delta_low > delta:  # not only its root, which is rounded
+
+    def tried(scale: float) -> _Tried:
+        reached = bound(scale)
+        return _Tried(scale, reached <= delta, reached**_CURVE - delta**_CURVE)
+
+    high, shrink = tried(top * (1 - _CLOSE)), _SHRINK
+    if not high.enough:
+        return top
+    low = third = high
+    for _ in range(_MOST_SHRINKS):
+        low = tried(high.scale * shrink)
+        if not low.enough:
             break
-        top = low
-    excess_top = math.sqrt(bound(top)) - target
-    for step in range(80):
-        if top - low <= _CLOSE * top:
+        third, high, shrink = high, low, shrink * shrink
+    for step in range(200):
+        room = _CLOSE * high.scale / 2
+        if high.scale - low.scale <= 2 * room:
             break
-        fraction = excess_low / (excess_low - excess_top) if excess_low > excess_top else 0.5
-        fraction = 0.5 if step % 3 == 2 else min(1 - 1e-3, max(1e-3, fraction))
-        middle = low + (top - low) * fraction
-        delta_middle = bound(middle)
-        excess = math.sqrt(delta_middle) - target
-        if delta_middle <= delta:
-            top, excess_top, excess_low = middle, excess, excess_low / 2
-        else:
-            low, excess_low, excess_top = middle, excess, excess_top / 2
-    return top
+        guess = (low.scale + high.scale) / 2 if step % 4 == 3 else _interpolated(low, high, third)
+        middle = tried(min(max(guess, low.scale + room), high.scale - room))
+        third, low, high = (high, low, middle) if middle.enough else (low, middle, high)
+    return high.scale
+
+
+class _Tried(NamedTuple):
+    """A scale, whether it is enough, and by how much a power of its δ exceeds the one allowed.
+
+    It is compared by δ itself: two neighbouring doubles can have the same power.
+    """
+
+    scale: float
+    enough: bool
+    excess: float
+
+
+def _interpolated(low: _Tried, high: _Tried, third: _Tried) -> float:
+    """Return where the excess is nought on a curve through three points, or else through two."""
+    (x, _, f), (y, _, g), (z, _, h) = low, high, third
+    if len({f, g, h}) == 3:  # inverse quadratic interpolation
+        scale = x + f / (g - h) * (g * (z - x) / (f - h) - h * (y - x) / (f - g))
+        if x < scale < y:
+            return scale
+    return x + (y - x) * (f / (f - g) if f > g else 0.5)

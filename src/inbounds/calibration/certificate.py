@@ -8,7 +8,7 @@ multiplier give an upper bound on epsilon, so the search that found them need no
     caps alone:  ε  = Σ g(κᵢ)
 
 `certify` evaluates this with the closed form of g. `Certificate.check` evaluates it again from the
-definition of g, by rigorous quadrature, and reads only the certificate's own fields.
+definition of g, by integrals of the density, and reads only the certificate's own fields.
 
 Proofs: docs/proofs/box.md; for Laplace noise docs/proofs/laplace.md.
 """
@@ -108,7 +108,7 @@ class Certificate(Printed):
     def check(self) -> Self:
         """Prove the bound again from the definition of the mechanism.
 
-        It takes a few milliseconds per row.
+        It takes about 20 µs for each row.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Certificate(Printed):
             If the evidence does not prove `epsilon`.
         """
         self._check_fields()
-        terms = BY_NAME[self.law].loss_by_quadrature
+        terms = BY_NAME[self.law].loss_by_integrals
         _, proved = _bound(self.rows, self.order, self.radius, self.multiplier, terms)
         if not proved <= self.epsilon:
             raise CertificateError(
@@ -224,7 +224,7 @@ def certify(
     rows = _rows(lower, upper, scale, caps, change)
     stated_radius = None if order is None else float(radius)
     precision, epsilon = _bound(rows, order, stated_radius, multiplier, noise.loss_and_slope)
-    epsilon = nextafter(epsilon, inf)  # the quadrature of `check` may have a wider ball
+    epsilon = nextafter(epsilon, inf)  # the integrals of `check` may have a wider ball
     return Certificate(noise.name, epsilon, precision, order, stated_radius, multiplier, rows)
 
 
@@ -252,12 +252,12 @@ def _bound(
     precision = 128
     while True:
         with ctx.workprec(precision):
-            total = arb(0)
+            total, nu = arb(0), arb(multiplier)
             for row in rows:
-                total += row.count * _row_bound(row, order, arb(multiplier), terms)
+                total += row.count * _row_bound(row, order, nu, terms)
             if order is not None:
                 assert radius is not None
-                total += arb(multiplier) * arb(radius) ** order / order
+                total += nu * arb(radius) ** order / order
             if total.rel_accuracy_bits() > 60 or precision >= _MOST_BITS:
                 if not total.is_finite():
                     raise CertificateError(
@@ -268,7 +268,7 @@ def _bound(
 
 
 def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
-    width = arb(ball.exact(row.upper) - ball.exact(row.lower))
+    width = arb(row.upper) - arb(row.lower)
     scale = arb(row.scale)
     cap = width if row.cap is None else width.min(arb(row.cap))
     if order is None:

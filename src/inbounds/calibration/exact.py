@@ -10,6 +10,7 @@ Proofs: docs/proofs/interval.md, docs/proofs/box.md; rounding errors: docs/proof
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,22 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._types import Floats
-from inbounds.calibration.waterfill import (
-    Coordinates,
-    WorstChange,
-    blocks,
-    gap,
-    with_best_multiplier,
-    worst_change,
-)
+from inbounds.calibration.concave import Coordinates, WorstChange, blocks
+from inbounds.calibration.waterfill import gap, with_best_multiplier, worst_change
 from inbounds.errors import ArgumentError
 from inbounds.numerics import partition
 from inbounds.numerics.doubles import power_of_two_below
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import next_admissible
+from inbounds.numerics.search import newton_admissible, next_admissible
 from inbounds.reach import Reach
 
-_REPRESENTATIVES = 1 << 11  # coordinates that stand for a large problem in the first guess
+_LARGE = _REPRESENTATIVES = (
+    1 << 13
+)  # coordinates: a problem with more has a sketch of at most these
+_CLASSES = 1 << 7, 1 << 9  # of widths and caps
 _STEPS = 60
 _AIM, _ACCEPT = 6e-15, 3e-14  # relative distances below the request: the target, and when to stop
 
@@ -60,16 +58,39 @@ def smallest_sigma(
 ) -> tuple[Floats, PureLoss]:
     """Return the smallest multiple of `shape` whose epsilon is at most `epsilon`."""
     if widths.size == 1:
-        power = power_of_two_below(float(widths[0]))  # squares stay in range
-        width, change = float(widths[0]) / power, float(reach.caps[0]) / power
-        sigma = np.array([interval_sigma(width, change, epsilon) * power])
-        if not 0 < sigma[0] < math.inf:
-            requirement = "give a sigma that a double can represent"
-            raise ArgumentError.must("epsilon", requirement, got=f"epsilon={epsilon!r}")
-        return sigma, pure_loss(widths, reach, sigma)
+        sigma, loss = smallest_interval_sigma(float(widths[0]), float(reach.caps[0]), epsilon)
+        return np.array([sigma]), loss
     problem = _Problem.of(widths, reach, shape)
     smallest = problem.smallest_scale(epsilon)
     return smallest.scale * shape, problem.expand(smallest)
+
+
+def smallest_interval_sigma(width: float, change: float, epsilon: float) -> tuple[float, PureLoss]:
+    """Return the smallest sigma for one interval of any width, and its loss."""
+    sigma, loss = interval_scale(_smallest_on_interval, width, change, epsilon)
+    if not 0 < sigma < math.inf:
+        requirement = "give a sigma that a double can represent"
+        raise ArgumentError.must("epsilon", requirement, got=f"epsilon={epsilon!r}")
+    return sigma, loss
+
+
+def interval_scale(
+    smallest: Callable[[float, float, float], tuple[float, float]],
+    width: float,
+    change: float,
+    epsilon: float,
+) -> tuple[float, PureLoss]:
+    """Return the scale that `smallest` finds for one interval, and its loss.
+
+    Lengths are in units of a power of two, so that squares stay in range and every quotient is the
+    same double.
+    """
+    power = power_of_two_below(width)
+    in_units, bound = smallest(width / power, change / power, epsilon)
+    scale = in_units * power
+    if scale / power != in_units:  # it was rounded, and no mechanism accepts such a scale
+        bound = math.inf
+    return scale, PureLoss(bound, np.array([change]), 0.0)
 
 
 def interval_epsilon(width: float, change: float, sigma: float) -> float:
@@ -79,24 +100,19 @@ def interval_epsilon(width: float, change: float, sigma: float) -> float:
 
 def interval_sigma(width: float, change: float, epsilon: float) -> float:
     """Return the smallest sigma for one interval; `change` is at most `width`."""
+    return _smallest_on_interval(width, change, epsilon)[0]
+
+
+def _smallest_on_interval(width: float, change: float, epsilon: float) -> tuple[float, float]:
+    """Return the smallest sigma for one interval, and its `interval_epsilon`."""
     rest = width - change
-    sigma = width * math.sqrt(_variance_guess(change / width, epsilon))
-    step = slope_before = bend = 0.0  # bend: the second derivative, from the last two slopes
-    for _ in range(_STEPS):
+
+    def evaluate(sigma: float) -> tuple[float, float]:
         loss, steepness = partition.loss_and_steepness(width / sigma, change / sigma, rest / sigma)
-        bound = _rounded_up(loss)
-        error = math.log(bound / epsilon)
-        if -_ACCEPT <= error <= 0 and bound <= epsilon:
-            return sigma
-        slope = -2 - steepness / loss
-        if 1e-8 < abs(step) < 0.1:
-            bend = (slope - slope_before) / step
-        newton = -(error + _AIM) / slope
-        step, slope_before = newton - bend / slope * newton * newton / 2, slope
-        sigma *= math.exp(step)
-    return next_admissible(
-        sigma, lambda sigma: interval_epsilon(width, change, sigma) <= epsilon, step=2.0**-51
-    )
+        return _rounded_up(loss), -2 - min(2.0, steepness / loss)
+
+    start = width * math.sqrt(_variance_guess(change / width, epsilon))
+    return newton_admissible(evaluate, start, epsilon)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +160,7 @@ class _Problem:
         return PureLoss(at.epsilon, at.worst.change[self.group], at.worst.multiplier)
 
     def evaluate(self, scale: float) -> _Evaluation:
-        """Bound epsilon from above at sigma = scale * shape."""
+        """Bound epsilon from above at sigma = scale * shape; nothing else affects the result."""
         if self.coordinates.width.size == 1:
             return self._evaluate_one(scale)
         start = None if self.sketch is None else self.sketch.evaluate(scale).worst.multiplier
@@ -155,7 +171,7 @@ class _Problem:
         for i in blocks(width.size):
             u, gamma = width[i] / sigma[i], worst.change[i] / sigma[i]
             loss[i], steep = partition.losses(u, gamma, (width[i] - worst.change[i]) / sigma[i])
-            steepness += float(count[i] @ steep)
+            steepness += float(np.sum(count[i] * steep))
             if self.coordinates.order is not None:
                 slope[i] = partition.loss_slopes(u, gamma)[0] / sigma[i]
         worst = with_best_multiplier(self.coordinates, worst, slope)
@@ -238,18 +254,27 @@ def _variance_guess(change: float, epsilon: float) -> float:
 
 
 def _sketch(coordinates: Coordinates, shape: Floats) -> _Problem | None:
-    """Return a problem in which the mean of each run of coordinates, by width, replaces the run."""
+    """Return a problem in which the means of similar coordinates replace them.
+
+    Coordinates are similar in their widths, and then in their caps, as fractions of the widths.
+    """
     size = coordinates.width.size
-    if size <= 4 * _REPRESENTATIVES:
+    if size <= _LARGE:
         return None
-    runs = np.linspace(0, size, _REPRESENTATIVES + 1).astype(np.intp)[:-1]
-    count = np.add.reduceat(coordinates.count, runs)
+    representatives = min(_REPRESENTATIVES, size // 4)
+    width_class = np.arange(size) * _CLASSES[0] // size
+    cap_class = np.minimum(coordinates.cap / coordinates.width, 1.0) * (_CLASSES[1] - 1)
+    similar = width_class * _CLASSES[1] + cap_class.astype(np.intp)
+    order = np.argsort(similar.astype(np.uint16), kind="stable")  # by counting, so it is fast
+    runs = np.linspace(0, size, representatives + 1).astype(np.intp)[:-1]
+    weight = coordinates.count[order]
+    count = np.add.reduceat(weight, runs)
     width, cap, scale = (
-        np.add.reduceat(side * coordinates.count, runs) / count
+        np.add.reduceat(side[order] * weight, runs) / count
         for side in (coordinates.width, coordinates.cap, shape)
     )
     means = Coordinates(width, cap, count, coordinates.order, coordinates.radius)
-    return _Problem(means, scale, np.arange(_REPRESENTATIVES), None)
+    return _Problem(means, scale, np.arange(representatives), None)
 
 
 def _rounded_up(total: float) -> float:

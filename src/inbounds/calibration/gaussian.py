@@ -10,11 +10,14 @@ Proof: docs/proofs/approximate.md.
 import math
 
 from flint import arb, ctx
+from scipy.special import erfcx, ndtri
 
 from inbounds.numerics import ball
 
 _MOST_BITS = 1 << 13
 _SMALLEST = math.ulp(0.0)
+_ROOT_HALF, _ROOT_TWO_PI = math.sqrt(0.5), math.sqrt(2 * math.pi)
+_NEWTON, _NEAR = 40, 1e-7  # steps in doubles, and the last of them: the next error is its square
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -44,13 +47,15 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """Return the largest μ whose δ at `epsilon` is at most `delta`, to about 12 digits.
 
+    Doubles find about where it is; only a μ whose δ was evaluated in ball arithmetic is returned.
+
     Examples
     --------
     >>> gaussian_mu(1.0, 1e-6)  # the analytic Gaussian: sigma = sensitivity / mu
     0.236704...
     """
     low, high = math.log(1e-305), math.log(3 * math.sqrt(epsilon) + 100.0)
-    guess, close = (low + high) / 2, 1e-12 * (1 - delta)
+    guess, close = _start(epsilon, delta, low, high), 1e-12 * (1 - delta)
     for _ in range(200):
         mu = math.exp(guess)
         reached = gaussian_delta(mu, epsilon)
@@ -63,3 +68,21 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         step = -(error + close / 4) / slope if slope > 0 else math.inf  # slope of ln δ in ln μ
         guess = guess + step if low < guess + step < high else (low + high) / 2
     return math.exp(low)
+
+
+def _start(epsilon: float, delta: float, low: float, high: float) -> float:
+    """Return about ln μ by Newton's method in doubles. The search is only quicker if it is good."""
+    tail = -float(ndtri(delta))  # δ is at most Φ(-tail) if ε/μ - μ/2 = tail
+    mu = max(math.hypot(tail, math.sqrt(2 * epsilon)) - tail, delta * _ROOT_TWO_PI)
+    guess, goal = math.log(max(mu, 1e-300)), math.log(delta)
+    for _ in range(_NEWTON):
+        mu = math.exp(min(max(guess, low), high))
+        near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        quotient = float(erfcx(near * _ROOT_HALF) - erfcx(far * _ROOT_HALF)) / 2  # δ e^{near²/2}
+        if not 0 < quotient < math.inf:  # doubles do not tell
+            return (low + high) / 2
+        step = (goal - math.log(quotient) + near * near / 2) * _ROOT_TWO_PI * quotient / mu
+        guess = math.log(mu) + min(max(step, -1.0), 1.0)
+        if abs(step) < _NEAR:
+            break
+    return min(max(guess, low), high)

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import next_admissible
+from inbounds.numerics.search import newton_admissible, next_admissible
 from inbounds.reach import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # a bound further away than _FAR scales has no effect
@@ -50,6 +50,9 @@ def slopes(widths: Floats, change: Floats, scale: Floats) -> Floats:
 
 def laplace_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
     """Return a bound on epsilon for an l1 reach, above the exact value by rounding only."""
+    if widths.size == 1:
+        sides = float(widths[0]), float(reach.caps[0]), float(scale[0])
+        return PureLoss(_interval_bound(*sides)[0], reach.caps, 0.0)
     if reach.order is None:
         epsilon = float(losses(widths, reach.caps, scale).sum())
         return PureLoss(epsilon * (1 + ROUNDING), reach.caps, 0.0)
@@ -61,6 +64,23 @@ def laplace_loss(widths: Floats, reach: Reach, scale: Floats) -> PureLoss:
     excess = reach.caps * np.maximum(slope - level, 0.0)
     epsilon = float((tangent + excess).sum()) + level * reach.radius
     return PureLoss(epsilon * (1 + ROUNDING), change, level)
+
+
+def smallest_on_interval(width: float, change: float, epsilon: float) -> tuple[float, float]:
+    """Return the smallest scale for one interval, and the bound on its epsilon."""
+    start = 1.4 * change / epsilon  # it is between once and twice this quotient
+    return newton_admissible(lambda scale: _interval_bound(width, change, scale), start, epsilon)
+
+
+def _interval_bound(width: float, change: float, scale: float) -> tuple[float, float]:
+    """Return a bound on g for one interval, and d ln g / d ln b."""
+    u, shift, rest = width / scale, change / scale, (width - change) / scale
+    gone, left, whole = -math.expm1(-shift), -math.expm1(-rest), -math.expm1(-u)
+    extra = gone * left / whole
+    loss = shift + math.log1p(extra)
+    rise = shift / gone - shift - (u / whole - u) + (rest / left - rest if left else 1.0)
+    slope = -(shift + extra / (1 + extra) * rise) / loss
+    return loss * (1 + ROUNDING), slope
 
 
 def _level(widths: Floats, reach: Reach, scale: Floats) -> float:

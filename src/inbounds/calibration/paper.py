@@ -13,7 +13,8 @@ import math
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.calibration.waterfill import RATIO, Coordinates, worst_change
+from inbounds.calibration.concave import RATIO, Coordinates
+from inbounds.calibration.waterfill import worst_change
 from inbounds.numerics import partition
 from inbounds.numerics.search import next_admissible
 

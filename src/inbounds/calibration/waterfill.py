@@ -8,67 +8,22 @@ multiplier, so an unfinished search can cost accuracy but never privacy.
 Proof: docs/proofs/box.md.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
 from inbounds._types import Floats
-from inbounds.numerics import partition
+from inbounds.calibration.concave import LOSS, Concave, Coordinates, WorstChange, blocks, inside
+from inbounds.calibration.parabola import fill_l2
 
-_BLOCK = 1 << 14  # coordinates handled at a time, so that temporaries stay in cache
 _CLOSE = 1e-9  # relative tolerance of Newton's method on single coordinates
 _MET = 1e-8  # relative tolerance of the norm; its effect on the bound is of second order
 _PASSES = 80
 
-Slopes = Callable[[Floats, Floats], tuple[Floats, Floats]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Coordinates:
-    """Distinct coordinates of a box, their numbers, and the norm that bounds a change."""
-
-    width: Floats
-    cap: Floats
-    count: Floats
-    order: Literal[1, 2] | None
-    radius: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WorstChange:
-    """A change c with (nearly) the largest privacy loss, and its multiplier."""
-
-    change: Floats
-    multiplier: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Concave:
-    """A concave function of one coordinate's change: its slopes and a guess for `slope = a γ`."""
-
-    slopes: Slopes
-    guess: Callable[[Floats, Floats], Floats]
-
-
-def _guess_loss(u: Floats, a: Floats) -> Floats:
-    """Return a guess that is exact as u → 0 and as u → ∞."""
-    q = u * u / (12 + u * u)
-    return u / 2 * (1 + q) / (a + q)
-
-
-def _guess_ratio(u: Floats, a: Floats) -> Floats:
-    q = 12 / (12 + u * u)
-    return u / 2 * q / (a + q)
-
-
-LOSS = _Concave(partition.loss_slopes, _guess_loss)
-RATIO = _Concave(partition.ratio_slopes, _guess_ratio)
-
 
 def worst_change(
-    coordinates: Coordinates, sigma: Floats, start: float | None = None, of: _Concave = LOSS
+    coordinates: Coordinates,
+    sigma: Floats,
+    start: float | None = None,
+    of: Concave = LOSS,
 ) -> WorstChange:
     """Maximise the summed losses (or log-ratios) over every change the norm and caps allow.
 
@@ -83,13 +38,19 @@ def worst_change(
         return WorstChange(change, slope if coordinates.order == 1 else slope / float(change[0]))
     if coordinates.order == 1:
         return _fill_l1(coordinates, sigma, start, of)
+    if of is LOSS and (worst := fill_l2(coordinates, sigma, start)):
+        return worst
     return _fill_l2(coordinates, sigma, start, of)
 
 
 def _fill_l2(
-    coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
+    coordinates: Coordinates, sigma: Floats, start: float | None, of: Concave
 ) -> WorstChange:
-    """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖free part of c‖, nearly linear in ν."""
+    """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖free part of c‖, nearly linear in ν.
+
+    Log-ratios are maximised like this, because no gap covers what is missing, and parabolas may end
+    far from the maximum of a flat function.
+    """
     width, cap, count = coordinates.width, coordinates.cap, coordinates.count
     radius, variance = coordinates.radius, sigma * sigma
     u, most = width / sigma, cap / sigma
@@ -112,7 +73,7 @@ def _fill_l2(
         descent = float(count[free] @ (part * part * variance[free] / (curvature + tilt)))
         excess = np.sqrt(square / wanted) - 1 if wanted > 0 else np.inf
         step = excess * (square / radius**2) / descent if descent > 0 else np.inf
-        nu = _inside(nu + step, low, high)
+        nu = inside(nu + step, low, high)
     change = cap.copy()
     if square > 0:  # meet the norm exactly, because the gap is linear in what is missing
         free_change *= np.sqrt(max(0.0, wanted) / square)
@@ -121,7 +82,7 @@ def _fill_l2(
 
 
 def _fill_l1(
-    coordinates: Coordinates, sigma: Floats, start: float | None, of: _Concave
+    coordinates: Coordinates, sigma: Floats, start: float | None, of: Concave
 ) -> WorstChange:
     """Find ν with Σc(ν) = radius; if rounding hides c(ν), interpolate the nearest responses."""
     count, radius = coordinates.count, coordinates.radius
@@ -150,7 +111,7 @@ def _fill_l1(
             total = float(count @ change)
             if abs(total - radius) <= 1e-14 * radius:
                 return WorstChange(change * min(1.0, radius / total), nu)
-        nu = _inside(nu + (excess / descent if descent > 0 else np.inf), low, high)
+        nu = inside(nu + (excess / descent if descent > 0 else np.inf), low, high)
     over, under = float(count @ below) - radius, radius - float(count @ above)
     fraction = under / (over + under) if over + under > 0 else 0.0
     return WorstChange(above + fraction * (below - above), nu)
@@ -198,25 +159,25 @@ def knapsack_threshold(value: Floats, most: Floats, total: float) -> float:
     return float(value[order[min(last, value.size - 1)]])
 
 
-def _slope(of: _Concave, u: Floats, gamma: Floats) -> Floats:
+def _slope(of: Concave, u: Floats, gamma: Floats) -> Floats:
     result = np.empty_like(u)
     for i in blocks(u.size):
         result[i] = of.slopes(u[i], gamma[i])[0]
     return result
 
 
-def _root(of: _Concave, u: Floats, a: Floats, guess: Floats) -> tuple[Floats, Floats]:
+def _root(of: Concave, u: Floats, a: Floats, guess: Floats) -> tuple[Floats, Floats]:
     """Solve slope(γ) = a γ for γ in (0, u); return γ and the curvature there."""
     return _newton(of, u, guess=np.clip(guess, 0.0, u), most=u, a=a, level=np.zeros_like(u))
 
 
-def _inverse(of: _Concave, u: Floats, most: Floats, level: Floats) -> tuple[Floats, Floats]:
+def _inverse(of: Concave, u: Floats, most: Floats, level: Floats) -> tuple[Floats, Floats]:
     """Solve slope(γ) = level for γ in (0, most); return γ and the curvature there."""
     return _newton(of, u, guess=most / 2, most=most, a=np.zeros_like(u), level=level)
 
 
 def _newton(
-    of: _Concave, u: Floats, *, guess: Floats, most: Floats, a: Floats, level: Floats
+    of: Concave, u: Floats, *, guess: Floats, most: Floats, a: Floats, level: Floats
 ) -> tuple[Floats, Floats]:
     """Solve slope(γ) = a γ + level on (0, most), by Newton steps kept inside a bracket."""
     root, bend = np.empty_like(u), np.empty_like(u)
@@ -235,16 +196,3 @@ def _newton(
                 break
         root[i], bend[i] = x, curvature
     return root, bend
-
-
-def _inside(nu: float, low: float, high: float) -> float:
-    """Keep Newton's proposal if it is inside the bracket, else halve (or double) the bracket."""
-    if low < nu < high:
-        return nu
-    return (low + high) / 2 if np.isfinite(high) else 2 * max(low, 1e-300)
-
-
-def blocks(size: int) -> Iterator[slice]:
-    """Yield slices that cut a long range into blocks, so that temporaries stay in cache."""
-    for first in range(0, size, _BLOCK):
-        yield slice(first, min(size, first + _BLOCK))

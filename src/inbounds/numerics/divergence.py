@@ -6,8 +6,10 @@ inside ``[0, u]``. With h the log-partition function, the log-ratio of the two d
 
     δ(ε) = Q(s, z),   Q(s, z) = E_s[(1 - exp(-γ(z - v)))₊].
 
-Q decreases in s and increases in z, and z increases with s, so ``Q(low, z(high))`` bounds a whole
-cell of positions. No difference of nearly equal numbers is taken.
+Two bounds cover a whole cell of positions. Q decreases in s and increases in z, and z increases
+with s, so ``Q(low, z(high))`` is one. The other, `delta_of_centred_cells`, follows the position: it
+is tight where the bounds of the interval are far away. No difference of nearly equal numbers is
+taken.
 
 Proofs: docs/proofs/approximate.md, docs/proofs/concentrated.md.
 """
@@ -38,7 +40,7 @@ def _blocks(chosen: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
         yield chosen[first : first + (1 << 12)]
 
 
-def relative_error(u: float) -> float:
+def relative_error(u: float | Floats) -> float | Floats:
     """Return the relative margin that covers every other rounding error of Q.
 
     Examples
@@ -79,14 +81,31 @@ def delta_of_cells(u: float, gamma: float, epsilon: float, low: Floats, slope: F
     array([0.])
     """
     z = np.maximum(slope - epsilon / gamma + POSITION_ERROR * u, 0.0)
-    margin = relative_error(u)
-    if gamma <= _SHORT:
-        value = _by_quadrature(u, gamma, low, z) * (1 + margin)
-    else:
-        first = _lower_mass(np.minimum(z, u), low)
-        second = _damped_mass(u, gamma, low, z)
-        value = (first * (1 + margin) - second * (1 - margin)) / _mass(u, low) * (1 + margin)
-    return np.clip(value, 0.0, 1.0)
+    return np.clip(_excess(u, gamma, low, z) / _mass(u, low), 0.0, 1.0)
+
+
+def delta_of_centred_cells(
+    u: float, gamma: float, epsilon: float, low: Floats, high: Floats, *, slope: Floats
+) -> Floats:
+    """Bound δ(ε) from above for all positions from `low` to `high`, where H(low) is `slope`.
+
+    With y = v - s and t = z - s, the excess is an integral over y in [-s, min(t, u - s)] that
+    increases with t, and t falls in s. So t(low) and the union of these ranges serve all positions.
+    That is the excess at `high` on an interval longer by the cell.
+
+    Examples
+    --------
+    >>> low, high = np.array([10.0]), np.array([90.0])  # far from both bounds: a long cell is tight
+    >>> delta_of_centred_cells(100.0, 0.1, 0.5, low, high, slope=mean_slope(100.0, 0.1, low))
+    array([6.856...e-09])
+    >>> delta_of_cells(100.0, 0.1, 0.5, low, mean_slope(100.0, 0.1, low))
+    array([6.856...e-09])
+    """
+    end = high + POSITION_ERROR * u
+    longer = end - low
+    z = slope - epsilon / gamma + POSITION_ERROR * (u + longer) + longer
+    mass = np.minimum(_mass(u, low), _mass(u, high))
+    return np.clip(_excess(u + longer, gamma, end, np.maximum(z, 0.0)) / mass, 0.0, 1.0)
 
 
 def variance(u: float, t: Floats) -> Floats:
@@ -119,6 +138,15 @@ def _variance(u: float, t: Floats) -> Floats:
     return result
 
 
+def _excess(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:
+    """Return ∫φ(v - s)(1 - exp(-γ(z - v)))dv over [0, min(z, u)], rounded up."""
+    margin = relative_error(u)
+    if gamma <= _SHORT:
+        return _by_quadrature(u, gamma, s, z) * (1 + margin)
+    first, second = _lower_mass(np.minimum(z, u), s), _damped_mass(u, gamma, s, z)
+    return (first * (1 + margin) - second * (1 - margin)) * (1 + margin)
+
+
 def _mass(u: float, s: Floats) -> Floats:
     return NORMAL.mass(s, np.maximum(u - s, 0.0))
 
@@ -134,7 +162,7 @@ def _lower_mass(z: Floats, s: Floats) -> Floats:
     return np.where(z <= 0.5, total, np.where(z < s, tail, bulk))
 
 
-def _damped_mass(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
+def _damped_mass(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:
     """Return ∫φ(v - s)exp(-γ(z - v))dv over [0, min(z, u)], which involves neither e^ε nor h."""
     ahead = s + gamma - z  # with x = z - v the integrand is φ(z - s)exp(-ahead x - x²/2)
     inside = np.exp(-gamma * np.maximum(z - s - gamma / 2, 0.0))
@@ -150,8 +178,8 @@ def _damped_mass(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
     return np.where(ahead > 0, tail, inside)
 
 
-def _by_quadrature(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
-    """Return Q(s, z) by an integral of positive terms over x = z - v, without negligible parts."""
+def _by_quadrature(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:
+    """Return the excess by an integral of positive terms in x = z - v, where it matters."""
     tilt = s - z
     low = np.maximum(np.maximum(z - u, 0.0), -tilt - _REACH)
     with np.errstate(divide="ignore"):
@@ -160,5 +188,5 @@ def _by_quadrature(u: float, gamma: float, s: Floats, z: Floats) -> Floats:
     nodes, weights = _MANY
     x = low + length * nodes[:, None]
     total = weights @ (np.exp(-((x + tilt) ** 2) / 2) * -np.expm1(-gamma * x))
-    result: Floats = total * length / (_ROOT_TWO_PI * _mass(u, s))
+    result: Floats = total * length / _ROOT_TWO_PI
     return result

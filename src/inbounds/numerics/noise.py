@@ -39,6 +39,8 @@ class Noise(ABC):
         The name of its scale in messages and tables.
     half_mass
         The integral of exp(-`fall`) over the positive numbers.
+    reach
+        The distance from a bound beyond which it moves no posterior mean, up to rounding.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Noise(ABC):
     name: ClassVar[str]
     scale_name: ClassVar[str]
     half_mass: ClassVar[float]
+    reach: ClassVar[float]
 
     def __repr__(self) -> str:
         return self.name
@@ -169,20 +172,15 @@ class Noise(ABC):
         """Return the distance at which `ball_within` is a fraction; NaN if that is undecided."""
 
     @abstractmethod
-    def loss(self, width: arb, change: arb, scale: arb) -> arb:
-        """Return the worst privacy loss g of a change, for noise truncated to an interval."""
-
-    @abstractmethod
-    def loss_slope(self, width: arb, change: arb, scale: arb) -> arb:
-        """Return the derivative of `loss` in `change`."""
-
     def loss_and_slope(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-        """Return `loss` and `loss_slope`, in closed form."""
-        return self.loss(width, change, scale), self.loss_slope(width, change, scale)
+        """Return the worst privacy loss g of a change, for noise truncated to an interval, and g'.
+
+        Both are in closed form.
+        """
 
     @abstractmethod
-    def loss_by_quadrature(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-        """Return `loss` and `loss_slope` from the definition of the density alone."""
+    def loss_by_integrals(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+        """Return the same numbers from integrals of the density alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,23 +24,31 @@ ROUNDING = 2.0**-45
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_HALF_PI = math.sqrt(math.pi / 2)
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
-_SHORT_RULE = unit_rule(7)
-_LONG_RULE = unit_rule(12)
-_SHORT_PAIRS = tuple(zip(*(side.tolist() for side in _SHORT_RULE), strict=True))
-_LONG_PAIRS = tuple(zip(*(side.tolist() for side in _LONG_RULE), strict=True))
+_WIDE = 2.5  # in a wider interval, the bound further away often has hardly any effect
+_TINY = 1e-6
+_RULES = tuple((most, *unit_rule(points)) for most, points in ((2**-7, 3), (0.125, 5), (0.5, 7)))
+"""Rules of quadrature, each with the largest k that it is accurate for."""
+_FEW, _SOME, _MANY = (
+    tuple(zip(nodes.tolist(), weights.tolist(), strict=True)) for _, nodes, weights in _RULES
+)
 
 
 def log_ratio(u: float, k: float) -> float:
     """Return ln R, R = [erf(k/√2) + erf((u-k)/√2)] / erf(u/√2), for 0 <= k <= u/2.
 
-    Up to k = 1/2 the excess R - 1 is integrated with positive terms, because a difference of error
-    functions would cancel.
+    Up to k = 1/2, log1p(R - 1) is computed instead of log(R). R - 1 is an integral of positive
+    terms, because a difference of error functions would cancel, unless the tail is small beside k.
     """
     erf_u = math.erf(u * _ROOT_HALF)
     if k > 0.5:
         return math.log((math.erf(k * _ROOT_HALF) + math.erf((u - k) * _ROOT_HALF)) / erf_u)
+    if u > _WIDE:
+        tail = math.erfc((u - k) * _ROOT_HALF)
+        if tail * (u * u + 1) <= 2 * k:
+            excess = math.erf(k * _ROOT_HALF) - (tail - math.erfc(u * _ROOT_HALF))
+            return math.log1p(excess / erf_u)
     excess = 0.0
-    for node, weight in _SHORT_PAIRS if max(u, 1.0) * k <= 1 else _LONG_PAIRS:
+    for node, weight in _FEW if k <= 2**-7 else _SOME if k <= 0.125 else _MANY:
         y = k * node
         excess -= weight * math.exp(-y * y / 2) * math.expm1(-u * (u - 2 * y) / 2)
     return math.log1p(k * excess / (_ROOT_HALF_PI * erf_u))
@@ -54,7 +62,7 @@ def loss(u: float, gamma: float, r: float) -> float:
     >>> loss(1.0, 1.0, 0.0)  # a neighbour may change everything: u²/2
     0.5
     """
-    return loss_and_steepness(u, gamma, r)[0]
+    return u * gamma / 2 + (gamma * r / 2 - log_ratio(u, min(gamma, r)))
 
 
 def loss_and_steepness(u: float, gamma: float, r: float) -> tuple[float, float]:
@@ -62,37 +70,45 @@ def loss_and_steepness(u: float, gamma: float, r: float) -> tuple[float, float]:
 
     T is good to a few digits, enough for Newton's method.
     """
-    log_r = log_ratio(u, min(gamma, r))
+    log_r = log_ratio(u, gamma if gamma < r else r)
     value = u * gamma / 2 + (gamma * r / 2 - log_r)
     if u < 0.3:
         return value, u * u * gamma * r / 12
-    edge = u * math.exp(-u * u / 2) / math.erf(u * _ROOT_HALF)
+    density, mass = math.exp(-u * u / 2), math.erf(u * _ROOT_HALF)
+    if gamma < _TINY:  # T would cancel; the loss is gamma times the mean u - shift for the value u
+        hazard = density / (mass * _ROOT_HALF_PI)
+        shift = (1 - density) / (mass * _ROOT_HALF_PI)
+        return value, value * (shift / (u - shift) - u * hazard)
+    edge = u * density / mass
     inner = gamma * math.exp(-gamma * gamma / 2) + r * math.exp(-r * r / 2)
     inner /= math.erf(gamma * _ROOT_HALF) + math.erf(r * _ROOT_HALF)
     return value, max(0.0, 2 * log_r + _ROOT_2_OVER_PI * (edge - inner))
 
 
 def log_ratios(u: Floats, k: Floats) -> Floats:
-    """Return `log_ratio` for arrays."""
+    """Return `log_ratio` for arrays, always by quadrature up to k = 1/2."""
     erf_u = erf(u * _ROOT_HALF)
+    small = k <= 0.5
+    if small.all():
+        return _small_log_ratios(u, k, erf_u)
     result = np.empty_like(u)
-    direct = k > 0.5
-    short = np.maximum(u, 1.0) * k <= 1
-    short &= ~direct
-    long = ~(direct | short)
-    for chosen, (nodes, weights) in ((short, _SHORT_RULE), (long, _LONG_RULE)):
-        if not chosen.any():
-            continue
-        some_u, some_k = u[chosen], k[chosen]
-        excess = np.zeros_like(some_u)
-        for node, weight in zip(nodes, weights, strict=True):
-            y = some_k * node
-            excess -= weight * np.exp(-y * y / 2) * np.expm1(-some_u * (some_u - 2 * y) / 2)
-        result[chosen] = np.log1p(some_k * excess / (_ROOT_HALF_PI * erf_u[chosen]))
-    if direct.any():
-        some_u, some_k = u[direct], k[direct]
-        both = erf(some_k * _ROOT_HALF) + erf((some_u - some_k) * _ROOT_HALF)
-        result[direct] = np.log(both / erf_u[direct])
+    if small.any():
+        result[small] = _small_log_ratios(u[small], k[small], erf_u[small])
+    some_u, some_k = u[~small], k[~small]
+    both = erf(some_k * _ROOT_HALF) + erf((some_u - some_k) * _ROOT_HALF)
+    result[~small] = np.log(both / erf_u[~small])
+    return result
+
+
+def _small_log_ratios(u: Floats, k: Floats, erf_u: Floats) -> Floats:
+    """Return ln R for k up to 1/2, all by the rule that the largest of them needs."""
+    largest = float(k.max(initial=0.0))
+    nodes, weights = next(rule for most, *rule in _RULES if largest <= most)
+    excess = np.zeros_like(u)
+    for node, weight in zip(nodes, weights, strict=True):
+        y = k * node
+        excess -= weight * np.exp(-y * y / 2) * np.expm1(-u * (u - 2 * y) / 2)
+    result: Floats = np.log1p(k * excess / (_ROOT_HALF_PI * erf_u))
     return result
 
 

@@ -1,6 +1,6 @@
-"""The two searches that every calibration ends with.
+"""The searches that every calibration ends with.
 
-Both return a number for which `admits` was called and returned True, and privacy depends on this
+All return a number for which `admits` was called and returned True, and privacy depends on this
 alone. If every number above an admitted one is admitted too, the result is tight.
 
 Proof: docs/proofs/search.md.
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from inbounds.errors import CertificateError
 
 _LARGEST = sys.float_info.max
+_STEPS = 60
+_AIM, _ACCEPT = 6e-15, 3e-14  # relative distances below the target: the aim, and when to stop
 
 
 def next_admissible(
@@ -74,6 +76,45 @@ def smallest_admissible(
             break
         low, high = (low, middle) if admits(middle) else (middle, high)
     return high
+
+
+def newton_admissible(
+    evaluate: Callable[[float], tuple[float, float]], start: float, target: float
+) -> tuple[float, float]:
+    """Return a number whose bound is at most `target`, and 3e-14 below it at most, and the bound.
+
+    ``evaluate(number)`` returns the bound, which falls as the number grows, and the slope of its
+    logarithm in the logarithm of the number. The inverse function is interpolated at the last two
+    bounds, with its slopes there.
+
+    Raises
+    ------
+    CertificateError
+        If no number that was tried has a bound of at most `target`.
+
+    Examples
+    --------
+    >>> number, bound = newton_admissible(lambda number: (1 / number**2, -2.0), 1.0, 0.25)
+    >>> round(number, 12), bound <= 0.25
+    (2.0, True)
+    """
+    number, step, error_before, slope_before = start, 0.0, 0.0, 0.0
+    for _ in range(_STEPS):
+        bound, steepness = evaluate(number)
+        error = math.log(bound / target)
+        if -_ACCEPT <= error <= 0 and bound <= target:
+            return number, bound
+        error += _AIM
+        slope, moved = 1 / steepness, error - error_before
+        bend = 0.0
+        if 1e-8 < abs(step) < 0.1 and moved:
+            chord = step / moved
+            bend, bend_before = (slope - chord) / moved, (chord - slope_before) / moved
+            bend -= (bend - bend_before) / moved * error_before
+        step, error_before, slope_before = (bend * error - slope) * error, error, slope
+        number *= math.exp(step)
+    number = next_admissible(number, lambda number: evaluate(number)[0] <= target, step=2.0**-51)
+    return number, evaluate(number)[0]
 
 
 def _checked(larger: float, number: float, most: float) -> float:

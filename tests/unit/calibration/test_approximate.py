@@ -10,10 +10,10 @@ from inbounds.calibration.approximate import (
     delta_upper_bound,
     gaussian_delta,
     gaussian_mu,
-    interval_delta,
     rho_delta,
     sigma_for_delta,
 )
+from inbounds.calibration.cover import TIGHT
 from inbounds.calibration.exact import pure_loss, smallest_sigma
 from inbounds.errors import ArgumentError
 from inbounds.numerics import divergence
@@ -101,17 +101,6 @@ def test_from_the_pure_epsilon_on_delta_is_nought() -> None:
     pure = pure_loss(widths, reach, ONE).epsilon
     assert delta_upper_bound(widths, reach, ONE, pure) == 0
     assert 0 < delta_upper_bound(widths, reach, ONE, 0.99 * pure) < 1e-3
-
-
-def test_a_search_cut_short_still_gives_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = interval_delta(6.0, 0.6, 1.0, 0.5)
-    monkeypatch.setattr(approximate, "_ROUNDS", 1)
-    coarse = interval_delta(6.0, 0.6, 1.0, 0.5)
-    monkeypatch.setattr(approximate, "_ROUNDS", 16)
-    monkeypatch.setattr(approximate, "_MOST_CELLS", 2)
-    capped = interval_delta(6.0, 0.6, 1.0, 0.5)
-    assert full < coarse <= 1
-    assert full < capped <= 1
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0, 4.0, 30.0])
@@ -239,3 +228,55 @@ def test_a_delta_that_exceeds_the_request_by_one_rounding_is_refused() -> None:
             lambda scale, least=threshold: delta if scale >= least else above, delta, 1.0
         )
         assert threshold <= scale <= threshold * (1 + 1e-6)
+
+
+FIRST_ORDER = [  # sensitivity over width, ε, δ, and σ on a width of 120 by the bound 3 (a) alone
+    (1e-05, 0.001, 1e-12, 6.494762632612948),
+    (1e-05, 0.4216965034285822, 1e-06, 0.011337715791558987),
+    (2.1544346900318823e-05, 0.0023713737056616554, 0.1, 0.010178114095632207),
+    (2.1544346900318823e-05, 2.371373705661655, 1e-09, 0.006263842370461204),
+    (4.641588833612782e-05, 0.01333521432163324, 0.001, 0.4338101394683855),
+    (4.641588833612782e-05, 13.33521432163324, 1e-12, 0.0032051684406135808),
+    (0.0001, 0.07498942093324558, 1e-06, 0.5698911618861143),
+    (0.0001, 31.622776601683793, 0.1, 0.0017425946355535769),
+    (0.00021544346900318823, 0.4216965034285822, 1e-09, 0.3250036927433519),
+    (0.00046415888336127773, 0.0023713737056616554, 0.001, 11.333719540004148),
+    (0.00046415888336127773, 2.371373705661655, 1e-12, 0.15911721126582284),
+    (0.001, 0.01333521432163324, 1e-06, 25.387496699553978),
+    (0.001, 5.623413251903491, 0.1, 0.04755594894654998),
+    (0.002154434690031882, 0.07498942093324558, 1e-09, 16.689696275100886),
+    (0.002154434690031882, 31.622776601683793, 0.001, 0.0467168466486891),
+    (0.004641588833612777, 0.4216965034285822, 1e-12, 8.44218496517608),
+    (0.01, 0.0023713737056616554, 1e-06, 173.7618628776539),
+    (0.01, 1.0, 0.1, 1.3030533182303619),
+    (0.021544346900318822, 0.01333521432163324, 1e-09, 112.50763451103698),
+    (0.021544346900318822, 5.623413251903491, 0.001, 1.6268784125504405),
+    (0.046415888336127774, 0.07498942093324558, 1e-12, 72.88834028155901),
+    (0.046415888336127774, 31.622776601683793, 1e-06, 1.2147764635524634),
+    (0.1, 0.1778279410038923, 0.1, 26.996384118125093),
+    (0.21544346900318823, 0.0023713737056616554, 1e-09, 808.839753321001),
+    (0.21544346900318823, 1.0, 0.001, 42.90052500475141),
+    (0.46415888336127725, 0.01333521432163324, 1e-12, 501.24469850986117),
+    (0.46415888336127725, 5.623413251903491, 1e-06, 28.56831694595591),
+    (1.0, 0.03162277660168379, 0.1, 124.34962443602114),
+    (1.0, 31.622776601683793, 1e-09, 15.089167477423066),
+    (0.001, 0.03162277660168379, 1e-06, 12.719849975943546),
+    (0.21544346900318823, 0.001, 1e-06, 1207.0699506185415),
+    (0.46415888336127725, 0.001, 0.001, 757.290977819118),
+    (0.1, 5.623413251903491, 1e-12, 14.432545243644709),
+    (1.0, 0.001, 0.1, 132.49985469227988),
+    (0.46415888336127725, 31.622776601683793, 1e-06, 11.968639449511013),
+]
+
+
+@pytest.mark.parametrize(("fraction", "epsilon", "delta", "earlier"), FIRST_ORDER)
+def test_sigma_is_proved_tight_and_never_above_that_of_the_simpler_bound(
+    fraction: float, epsilon: float, delta: float, earlier: float
+) -> None:
+    widths, reach = interval(120.0, 120 * fraction)
+    sigma = sigma_for_delta(widths, reach, ONE, epsilon, delta)
+    assert delta_upper_bound(widths, reach, sigma, epsilon) <= delta
+    assert (1 - 1e-3) * earlier <= sigma[0] <= (1 + 1e-6) * earlier
+    scale = float(sigma[0]) * (1 - 1e-6)
+    least = best_pair(120 / scale, 120 * fraction / scale, epsilon)[0]
+    assert least > delta * (1 - 3 * TIGHT)  # so a sigma smaller by more is not private

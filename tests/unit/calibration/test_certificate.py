@@ -275,7 +275,7 @@ def test_a_certificate_of_one_distribution_does_not_prove_another() -> None:
     dataclasses.replace(laplace, law="normal").check()
 
 
-def test_closed_form_and_quadrature_agree_to_the_last_bit_that_matters() -> None:
+def test_closed_form_and_integrals_agree_to_the_last_bit_that_matters() -> None:
     """`check` shares no formula with `certify`, yet proves the very same double or a neighbour."""
     for name, mechanism in MECHANISMS.items():
         proof = mechanism.certificate()
@@ -292,8 +292,8 @@ def test_the_check_uses_neither_the_closed_form_nor_the_doubles(
         raise AssertionError("the check must not need this")
 
     for module, names in (
-        ("inbounds.numerics.normal._Normal", ("loss", "loss_slope")),
-        ("inbounds.numerics.laplace._Laplace", ("loss", "loss_slope")),
+        ("inbounds.numerics.normal._Normal", ("loss_and_slope",)),
+        ("inbounds.numerics.laplace._Laplace", ("loss_and_slope",)),
         ("inbounds.calibration.laplace", ("losses", "slopes", "laplace_loss")),
         ("inbounds.numerics.partition", ("loss", "losses", "log_ratio", "log_ratios")),
         ("inbounds.calibration.waterfill", ("worst_change", "gap")),

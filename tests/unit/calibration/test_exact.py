@@ -8,8 +8,9 @@ from mpmath import mp, mpf
 
 from inbounds import L1, L2, LInf, PerCoordinate
 from inbounds.calibration import exact
+from inbounds.calibration.concave import WorstChange
 from inbounds.calibration.exact import interval_sigma, pure_loss, smallest_sigma, split_by_width
-from inbounds.calibration.waterfill import WorstChange, worst_change
+from inbounds.calibration.waterfill import worst_change
 from inbounds.reach import Reach
 from inbounds.sensitivity import Sensitivity
 

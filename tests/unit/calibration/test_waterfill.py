@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from inbounds.calibration.waterfill import (
-    LOSS,
-    RATIO,
-    Coordinates,
-    WorstChange,
-    gap,
-    with_best_multiplier,
-    worst_change,
-)
+from inbounds.calibration.concave import LOSS, RATIO, Coordinates, WorstChange
+from inbounds.calibration.waterfill import gap, with_best_multiplier, worst_change
 from inbounds.numerics import partition
 
 CLOSE = 1e-12  # relative: how near the maximum a finished search comes
@@ -308,7 +301,7 @@ def test_more_coordinates_than_one_block_are_solved_alike(monkeypatch: pytest.Mo
     width = np.linspace(1, 2, 40)
     at = Coordinates(width, np.minimum(width, 0.9), np.ones(40), 2, 3.0)
     whole = worst_change(at, np.ones(40))
-    monkeypatch.setattr("inbounds.calibration.waterfill._BLOCK", 7)
+    monkeypatch.setattr("inbounds.calibration.concave._BLOCK", 7)
     parts = worst_change(at, np.ones(40))
     np.testing.assert_allclose(parts.change, whole.change, rtol=1e-8)
 

@@ -90,6 +90,45 @@ def test_a_cell_bounds_every_pair_in_it(u: float, fraction: float, part: float) 
         assert pairs.max() <= bound * (1 + 1e-9 * (1 + u))
 
 
+def cells(count: int) -> list[tuple[float, float, float, float, float]]:
+    """u, γ, ε and the ends of a cell: long and short ones, at both bounds and inside."""
+    rng = np.random.default_rng(16)
+    found = []
+    for index in range(count):
+        u = float(10 ** rng.uniform(-3, 1.6))
+        gamma = u * float((rng.uniform(), 10 ** rng.uniform(-7, 0), 1.0)[index % 3])
+        last = u - gamma
+        largest = gamma * float(divergence.mean_slope(u, gamma, np.array([last]))[0])
+        fraction = (rng.uniform(), 10 ** rng.uniform(-4, 0), 1 - 10 ** rng.uniform(-4, 0), 0.0)
+        low, high = sorted(rng.uniform(0, last, 2))
+        low = 0.0 if index % 5 == 0 else low
+        high = (last, min(last, low + 10 ** rng.uniform(-6, -1)), high)[index % 3]
+        found.append((u, gamma, largest * float(fraction[index % 4]), float(low), float(high)))
+    return found
+
+
+@pytest.mark.parametrize(("u", "gamma", "epsilon", "low", "high"), cells(80))
+def test_a_cell_that_follows_the_position_bounds_every_pair_in_it(
+    u: float, gamma: float, epsilon: float, low: float, high: float
+) -> None:
+    first, last = np.array([low]), np.array([high])
+    slope = divergence.mean_slope(u, gamma, first)
+    bound = divergence.delta_of_centred_cells(u, gamma, epsilon, first, last, slope=slope)[0]
+    with mp.workdps(DIGITS):
+        for s in (low, high, *np.linspace(low, high, 5)[1:-1]):
+            truth = true_delta(mpf(u), mpf(gamma), mpf(epsilon), mpf(float(s)))
+            assert truth <= mpf(float(bound)) + mpf(10) ** -290
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.2, 0.3, 4.0])
+def test_a_cell_without_length_has_the_delta_of_its_pair(gamma: float) -> None:
+    s = np.linspace(0, 20 - gamma, 30)
+    slope = divergence.mean_slope(20.0, gamma, s)
+    pair = divergence.delta_of_cells(20.0, gamma, gamma, s, slope)
+    cell = divergence.delta_of_centred_cells(20.0, gamma, gamma, s, s, slope=slope)
+    np.testing.assert_allclose(cell, pair, rtol=1e-7)
+
+
 def test_the_two_formulas_agree_where_they_meet() -> None:
     below, above = 0.25, np.nextafter(0.25, 1)
     s = np.linspace(0, 4.7, 50)

@@ -1,11 +1,12 @@
 import itertools
 import math
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import acb, arb, ctx
 from mpmath import mp, mpf
 from scipy.integrate import quad
 
@@ -157,3 +158,54 @@ def test_balls_hold_what_doubles_say(noise: Noise) -> None:
             assert float(plain) == pytest.approx(math.exp(-noise.fall(z)), rel=1e-13)
     total, _ = quad(lambda z: math.exp(-noise.fall(z)), 0, 40)
     assert total == pytest.approx(noise.half_mass, rel=1e-9)
+
+
+def by_quadrature(noise: Noise, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
+    """The loss and its slope at the worst pair and the output 0, by rigorous quadrature.
+
+    The pair is (w - c, w) for normal noise and (0, c) for Laplace noise.
+    """
+    u, gamma, rest = width / scale, change / scale, (width - change) / scale
+
+    def side(length: arb, of: Callable[[acb], acb]) -> arb:
+        def weighted(x: acb, _: bool) -> acb:
+            return of(x) * (-(x * x / 2 if noise is NORMAL else x)).exp()
+
+        return acb.integral(weighted, 0, length).real
+
+    def integral(value: arb) -> arb:
+        return side(value, lambda _: acb(1)) + side(u - value, lambda _: acb(1))
+
+    def log_density(value: arb) -> arb:
+        return noise.log_density(value) - integral(value).log()
+
+    if noise is NORMAL:  # the slope is the mean output for w - c
+        below, above = side(rest, lambda x: rest - x), side(gamma, lambda x: rest + x)
+        return log_density(rest) - log_density(u), (below + above) / integral(rest) / scale
+    below, above = side(gamma, lambda _: acb(1)), side(rest, lambda _: acb(1))
+    slope = (1 + (above - below) / integral(gamma)) / scale
+    return log_density(arb(0)) - log_density(gamma), slope
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+@pytest.mark.parametrize("scale", [1e-1, 0.3, 1.0, 7.0, 1e4])
+@pytest.mark.parametrize("change", [1e-6, 0.1, 0.5, 0.9, 1.0])
+def test_the_loss_is_that_of_the_definition(noise: Noise, scale: float, change: float) -> None:
+    with ctx.workprec(192):
+        sides = arb(1), arb(change), arb(scale)
+        for ways in (noise.loss_and_slope, noise.loss_by_integrals):
+            for ball, truth in zip(ways(*sides), by_quadrature(noise, *sides), strict=True):
+                assert ball.overlaps(truth)
+                assert ball.rel_accuracy_bits() > 60 or abs(truth) < 1e-30
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+@pytest.mark.parametrize("scale", [2.0**-240, 1e-9, 1e-3, 1e9, 2.0**240])
+def test_both_ways_to_the_loss_agree_for_extreme_scales(noise: Noise, scale: float) -> None:
+    for change in (2.0**-240, 1e-12, 0.3, 1 - 2.0**-50, 1.0, 1 + 2.0**-51):
+        with ctx.workprec(2048):
+            sides = arb(1), arb(change), arb(scale)
+            pairs = zip(noise.loss_and_slope(*sides), noise.loss_by_integrals(*sides), strict=True)
+            for closed, integrated in pairs:
+                assert closed.overlaps(integrated)
+                assert integrated.is_finite() or not closed.is_finite()

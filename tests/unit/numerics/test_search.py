@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inbounds.errors import CertificateError
-from inbounds.numerics.search import next_admissible, smallest_admissible
+from inbounds.numerics.search import newton_admissible, next_admissible, smallest_admissible
 
 LEAST, LARGEST = math.ulp(0.0), sys.float_info.max
 MOST_REPAIRS = 52 + 67
@@ -190,3 +190,30 @@ def test_a_number_that_needs_no_repair_is_asked_about_once() -> None:
 def test_a_plateau_below_which_all_is_refused_is_left_at_its_edge() -> None:
     asked = Asked(lambda number: math.floor(number * 8) / 8 >= 0.625)
     assert smallest_admissible(asked, 100.0, tolerance=0.0) == 0.625
+
+
+def test_newtons_method_repairs_a_bound_that_jumps() -> None:
+    """No number has a bound close below the target, so the search ends with larger numbers."""
+
+    def evaluate(number: float) -> tuple[float, float]:
+        return (2.0 if number < 3 else 0.5) / number, -1.0
+
+    number, bound = newton_admissible(evaluate, 1.0, 0.6)
+    assert bound == evaluate(number)[0] <= 0.6
+    assert next_admissible(number, lambda x: evaluate(x)[0] <= 0.6) == number
+
+
+@pytest.mark.parametrize("target", [1e-90, 1e-3, 1.0, 40.0, 1e90])
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0, 4.0])
+def test_newtons_method_ends_close_below_the_target(target: float, power: float) -> None:
+    asked: list[float] = []
+
+    def evaluate(number: float) -> tuple[float, float]:
+        asked.append(number)
+        bound = math.expm1(number**-power) if number**-power < 1 else 1.7 * number**-power
+        return bound, -power
+
+    number, bound = newton_admissible(evaluate, target ** (-1 / power) * 1.3, target)
+    assert bound == evaluate(number)[0] <= target
+    assert bound >= target * (1 - 1e-13)
+    assert number in asked
