@@ -37,8 +37,8 @@ _OF_THE_LIST = "tests/unit/test_mutation_list.py"
 _COMPILED = {
     f"src/inbounds/sampling/{name}.py"
     for name in (
-        *("atoms", "compiled", "grid", "kernel", "proposal", "strips"),
-        *("staircase_kernel", "table_kernel", "window_kernel"),
+        *("atoms", "compiled", "exponential", "grid", "plan", "strips", "trial"),
+        *("staircase_kernel", "table_kernel", "trial_kernel", "window_kernel"),
     )
 }
 

@@ -37,8 +37,8 @@ _PROMISES = frozenset({"epsilon", "delta", "rho", "claimed_epsilon"})  # rounded
 
 def finite(**labelled: object) -> float:
     """Return the argument as a finite float."""
-    name, value = _only(labelled)
-    number = _as_float(name, value)
+    ((name, value),) = labelled.items()
+    number = value if type(value) is float else _as_float(name, value)
     if not math.isfinite(number):
         raise refusal("finite", **labelled)
     return number
@@ -46,8 +46,7 @@ def finite(**labelled: object) -> float:
 
 def positive(**labelled: object) -> float:
     """Return the argument as a finite float above zero."""
-    name, value = _only(labelled)
-    number = finite(**{name: value})
+    number = finite(**labelled)
     if number <= 0:
         raise refusal("positive", **labelled)
     return number
@@ -55,8 +54,7 @@ def positive(**labelled: object) -> float:
 
 def not_negative(**labelled: object) -> float:
     """Return the argument as a finite float of zero or more."""
-    name, value = _only(labelled)
-    number = finite(**{name: value})
+    number = finite(**labelled)
     if number < 0:
         raise refusal("zero or more", **labelled)
     return number
@@ -71,8 +69,7 @@ def charge(**labelled: object) -> float:
 
 def within(low: float, high: float, **labelled: object) -> float:
     """Return the argument as a float strictly between `low` and `high`."""
-    name, value = _only(labelled)
-    number = finite(**{name: value})
+    number = finite(**labelled)
     if not low < number < high:
         raise refusal(f"strictly between {low:g} and {high:g}", **labelled)
     return number
@@ -103,8 +100,7 @@ def whole(least: int, most: int, **labelled: object) -> int:
     >>> whole(1, 10**9, count=1e6)
     1000000
     """
-    name, value = _only(labelled)
-    number = finite(**{name: value})
+    number = finite(**labelled)
     if not (number.is_integer() and least <= number <= most):
         raise refusal(f"a whole number from {least:,} to {most:,}", **labelled)
     return int(number)
@@ -113,6 +109,8 @@ def whole(least: int, most: int, **labelled: object) -> int:
 def finite_vector(**labelled: object) -> float | Floats:
     """Return a finite float, or a read-only vector of at least one finite float."""
     name, value = _only(labelled)
+    if _exact.plain(value) is not None:
+        return finite(**labelled)
     array = as_floats(name, value, shown=True)
     if array.ndim == 0:
         return finite(**{name: array.item()})
@@ -136,9 +134,9 @@ def frozen(array: Floats) -> Floats:
 
 def positive_vector(**labelled: object) -> float | Floats:
     """Return a positive finite float, or a read-only vector of positive finite floats."""
-    name, value = _only(labelled)
-    vector = finite_vector(**{name: value})
-    if np.any(np.asarray(vector) <= 0):
+    vector = finite_vector(**labelled)
+    least = vector if isinstance(vector, float) else vector.min()
+    if least <= 0:
         raise _vector_refusal("positive", **labelled)
     return vector
 
@@ -190,6 +188,21 @@ def private_array(**labelled: object) -> NDArray[Any]:
         if not np.isfinite(flat[start : start + _BLOCK]).all():
             raise ArgumentError.must_be(name, _FINITE)
     return array
+
+
+def private_number(value: float | int, name: str = "values") -> float:
+    """Return a private float or integer of any length if it is finite; errors never show it.
+
+    Examples
+    --------
+    >>> private_number(2**2000) == 2**2000, type(private_number(np.float64(0.5)))
+    (True, <class 'float'>)
+    """
+    if isinstance(value, int):
+        return value
+    if not math.isfinite(value):
+        raise ArgumentError.must_be(name, _FINITE)
+    return float(value)
 
 
 def private_values(**labelled: object) -> Floats:
@@ -256,6 +269,8 @@ def _vector_refusal(requirement: str, **labelled: object) -> ArgumentError:
 
 
 def _as_float(name: str, value: object) -> float:
+    if (plain := _exact.plain(value)) is not None:
+        return plain
     refuse_masked(name, value)
     number = unwrapped(value)
     if not _kind.is_real(type(number)):

@@ -131,6 +131,8 @@ def warn_if_weak(*, epsilon: object, delta: object, rho: object) -> None:
 
 def _as_number(value: object) -> float:
     """Return a checked argument as a double, or NaN if it was not given."""
+    if value is None or type(value) is float:
+        return math.nan if value is None else value
     if getattr(value, "ndim", 1) == 0:  # an array of one number
         value = value.item()  # type: ignore[attr-defined]
     return float(value) if isinstance(value, float | int | Real | Decimal) else math.nan

@@ -25,6 +25,22 @@ _DOUBLES = frozenset({float, np.float64, np.float32, np.float16})
 _BEYOND = 400  # digits before the point: more than any double has
 _HUGE = 10**400
 _FINEST = 10_000  # digits after the point: the rest is below the margin of any sensitivity
+_WHOLE = 1 << 53  # doubles represent every integer up to this one
+
+
+def plain(value: object) -> float | None:
+    """Return a Python float, or an integer of at most 2⁵³, as a double; None for anything else.
+
+    Nothing is rounded, so a number that is plain needs no array and no exact arithmetic.
+
+    Examples
+    --------
+    >>> plain(120), plain(0.5), plain(True), plain(2**60), plain(np.float64(0.5))
+    (120.0, 0.5, None, None, None)
+    """
+    if type(value) is float:
+        return value
+    return float(value) if type(value) is int and -_WHOLE <= value <= _WHOLE else None
 
 
 def unrounded(value: object, array: NDArray[Any]) -> NDArray[Any]:
@@ -116,6 +132,8 @@ def moved(move: Callable[[Any, float], float], value: Any, doubles: Any) -> Any:
     >>> moved(not_above, [Fraction(2, 3), 0.5], np.array([2 / 3, 0.5])).tolist()
     [0.6666666666666666, 0.5]
     """
+    if plain(value) is not None:
+        return doubles
     array = np.asarray(value)
     if array.dtype.kind == "f" and array.ndim and not isinstance(value, np.ndarray):
         array = unrounded(value, array)

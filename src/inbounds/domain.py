@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -68,51 +69,49 @@ class Box:
     lower: float | Floats
     upper: float | Floats
     step: float | tuple[float | None, ...] | None = field(kw_only=True)
+    widths: Floats = field(init=False)
+    """``upper - lower``, always as a read-only vector of length `dimension`."""
 
     def __init__(
         self, lower: Number | Vector, upper: Number | Vector, *, step: Step | None = None
     ) -> None:
-        lower = _inside(_exact.not_below, lower=lower)
-        upper = _inside(_exact.not_above, upper=upper)
-        if np.ndim(lower) and np.ndim(upper) and np.shape(lower) != np.shape(upper):
-            got = f"{np.size(upper)} and {np.size(lower)}"
-            raise ArgumentError.must("upper", "have as many coordinates as lower", got=got)
-        if np.ndim(lower) != np.ndim(upper):
-            lower, upper = (_check.frozen(side) for side in np.broadcast_arrays(lower, upper))
-        with np.errstate(over="ignore"):
-            widths = np.asarray(upper) - np.asarray(lower)
-        if not (widths > 0).all():
-            raise ArgumentError.must_be(
-                "upper",
-                "above lower" if widths.ndim == 0 else "above lower in every coordinate",
-                got=f"lower={format_numbers(lower)}, upper={format_numbers(upper)}",
-            )
-        if not np.isfinite(widths).all():
-            requirement = "close enough to lower that upper - lower is finite"
-            raise ArgumentError.must_be("upper", requirement)
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "step", _checked_step(step, widths))
+        low, high, widths = _plain_bounds(lower, upper) or _checked_bounds(lower, upper)
+        widths.flags.writeable = False
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+        object.__setattr__(self, "widths", widths)
+        object.__setattr__(self, "step", None if step is None else self._checked_step(step))
 
     @property
     def is_interval(self) -> bool:
         """Whether the bounds are two numbers, so that every element is a separate release."""
-        return np.ndim(self.lower) == 0
+        return isinstance(self.lower, float)
 
     @property
     def dimension(self) -> int:
         """The number of coordinates of one release, which is 1 for an interval."""
-        return int(np.size(self.lower))
-
-    @property
-    def widths(self) -> Floats:
-        """``upper - lower``, always as a vector of length `dimension`."""
-        return np.atleast_1d(np.asarray(self.upper) - np.asarray(self.lower))
+        return self.widths.size
 
     @property
     def steps(self) -> tuple[float | None, ...]:
         """The step of each coordinate, or None for no step."""
         return self.step if isinstance(self.step, tuple) else (self.step,) * self.dimension
+
+    def _checked_step(self, step: object) -> float | tuple[float | None, ...]:
+        numbers = None if _exact.plain(step) is not None else _check.several(step=step)
+        if numbers is None or numbers.ndim == 0:
+            one = _check.positive(step=step if numbers is None else numbers.item())
+            for width in self.widths.tolist():
+                _check_step(one, width)
+            return one
+        if self.is_interval or numbers.shape != self.widths.shape:
+            requirement = "one number, or one per coordinate of a box with several coordinates"
+            raise ArgumentError.must_be("step", requirement, got=f"shape {numbers.shape}")
+        steps = tuple(None if size is None else _check.positive(step=size) for size in numbers)
+        for size, width in zip(steps, self.widths.tolist(), strict=True):
+            if size is not None:
+                _check_step(size, width)
+        return steps
 
     def clamp(self, values: Array) -> Floats:
         """Return the nearest point of the box to each value, which never adds sensitivity."""
@@ -151,6 +150,39 @@ class Box:
         return f"Box({format_numbers(self.lower)}, {format_numbers(self.upper)}{step})"
 
 
+def _plain_bounds(lower: object, upper: object) -> tuple[float, float, Floats] | None:
+    """Return what `_checked_bounds` does, for two plain numbers that make an interval."""
+    low, high = _exact.plain(lower), _exact.plain(upper)
+    if low is None or high is None or not 0 < high - low < math.inf:
+        return None
+    return low, high, np.array([high - low])
+
+
+def _checked_bounds(
+    lower: Number | Vector, upper: Number | Vector
+) -> tuple[float | Floats, float | Floats, Floats]:
+    """Return the bounds, both numbers or both vectors, and the widths, always as a vector."""
+    low = _inside(_exact.not_below, lower=lower)
+    high = _inside(_exact.not_above, upper=upper)
+    if np.ndim(low) and np.ndim(high) and np.shape(low) != np.shape(high):
+        got = f"{np.size(high)} and {np.size(low)}"
+        raise ArgumentError.must("upper", "have as many coordinates as lower", got=got)
+    if np.ndim(low) != np.ndim(high):
+        low, high = (_check.frozen(side) for side in np.broadcast_arrays(low, high))
+    with np.errstate(over="ignore"):
+        widths = np.atleast_1d(np.subtract(high, low))
+    if not (widths > 0).all():
+        raise ArgumentError.must_be(
+            "upper",
+            "above lower in every coordinate" if np.ndim(low) else "above lower",
+            got=f"lower={format_numbers(low)}, upper={format_numbers(high)}",
+        )
+    if not np.isfinite(widths).all():
+        requirement = "close enough to lower that upper - lower is finite"
+        raise ArgumentError.must_be("upper", requirement)
+    return low, high, widths
+
+
 def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:
     """Return the checked bounds; doubles that were rounded out of the box are moved into it."""
     (bound,) = labelled.values()
@@ -158,23 +190,11 @@ def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | 
     return _check.frozen(inside) if isinstance(inside, np.ndarray) else inside
 
 
-def _checked_step(step: object, widths: Floats) -> float | tuple[float | None, ...] | None:
-    if step is None:
-        return None
-    numbers = _check.several(step=step)
-    if numbers.ndim == 0:
-        steps: tuple[float | None, ...] = (_check.positive(step=numbers.item()),) * widths.size
-    elif numbers.shape == widths.shape:
-        steps = tuple(None if s is None else _check.positive(step=s) for s in numbers)
-    else:
-        requirement = "one number, or one per coordinate of a box with several coordinates"
-        raise ArgumentError.must_be("step", requirement, got=f"shape {numbers.shape}")
-    for size, width in zip(steps, widths.ravel().tolist(), strict=True):
-        if size is not None and size / (1 + 1e-9) > width:
-            raise ArgumentError.must_be(
-                "step", "at most upper - lower", got=f"step={format_numbers(size)}"
-            )
-        if size is not None and width * 2.0**-52 > size:
-            requirement = "divide the box into at most 2**52 parts"
-            raise ArgumentError.must("step", requirement, got=f"step={format_numbers(size)}")
-    return steps[0] if numbers.ndim == 0 else steps
+def _check_step(size: float, width: float) -> None:
+    if size / (1 + 1e-9) > width:
+        raise ArgumentError.must_be(
+            "step", "at most upper - lower", got=f"step={format_numbers(size)}"
+        )
+    if width * 2.0**-52 > size:
+        requirement = "divide the box into at most 2**52 parts"
+        raise ArgumentError.must("step", requirement, got=f"step={format_numbers(size)}")

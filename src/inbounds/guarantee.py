@@ -74,6 +74,10 @@ class Guarantee(Amount):
     _range: ClassVar[tuple[float, float]] = _CALIBRATED
 
     def __post_init__(self) -> None:
+        low, high = self._range
+        is_pure = self.delta is None and self.rho is None
+        if is_pure and type(self.epsilon) is float and low < self.epsilon < high:
+            return
         delta = 0.0 if self.delta is None else check_delta(self.delta)
         check_kind(self.epsilon, delta, self.rho)
         object.__setattr__(self, "delta", delta or None)

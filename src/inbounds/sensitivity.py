@@ -48,28 +48,35 @@ class Sensitivity:
         """Whether each coordinate has a bound, not only a norm of all of them."""
         return any(part.order is None for part in self._parts())
 
+    def check_dimension(self, dimension: int) -> None:
+        """Refuse bounds per coordinate of another number of coordinates."""
+        for part in self._parts():
+            if isinstance(part.bound, np.ndarray) and part.bound.size != dimension:
+                raise ArgumentError.must(
+                    "sensitivity",
+                    "have one entry per coordinate of the box",
+                    got=f"{part.bound.size} entries for {dimension} coordinates",
+                )
+
     def limits(self, dimension: int) -> Reach:
         """Return the stated differences without any box; a cap that was not stated is infinite."""
+        self.check_dimension(dimension)
+        if dimension == 1:  # every norm is the absolute value
+            return Reach(np.array([self._limit()]), None, np.inf)
         caps, order, radius = np.full(dimension, np.inf), None, np.inf
         for part in self._parts():
             if part.order is not None:
                 order, radius = part.order, float(part.bound)
                 continue
-            if np.ndim(part.bound) and np.size(part.bound) != dimension:
-                raise ArgumentError.must(
-                    "sensitivity",
-                    "have one entry per coordinate of the box",
-                    got=f"{np.size(part.bound)} entries for {dimension} coordinates",
-                )
             caps = np.minimum(caps, part.bound)
-        if dimension == 1:  # every norm is the absolute value
-            return Reach(np.minimum(caps, radius), None, np.inf)
         if order == 1:  # one coordinate may take up the whole norm
             caps = np.minimum(caps, radius)
         return Reach(caps, order, radius)
 
     def within(self, widths: Floats) -> Reach:
         """Return the differences that are possible between two points of a box of these widths."""
+        if widths.size == 1:
+            return Reach(np.array([self.within_interval(float(widths[0]))]), None, np.inf)
         stated = self.limits(widths.size)
         caps = np.maximum(np.minimum(stated.caps, widths), widths * SMALLEST_CAP)
         if stated.order is None:
@@ -78,6 +85,16 @@ class Sensitivity:
         if np.linalg.norm(caps, stated.order) <= radius:
             return Reach(caps, None, np.inf)
         return Reach(caps, stated.order, radius)
+
+    def within_interval(self, width: float) -> float:
+        """Return the largest difference between two points of an interval of this width."""
+        self.check_dimension(1)
+        return max(min(self._limit(), width), width * SMALLEST_CAP)
+
+    def _limit(self) -> float:
+        """Return the smallest bound on the only coordinate."""
+        bounds = (part.bound for part in self._parts())
+        return min(bound if isinstance(bound, float) else float(bound[0]) for bound in bounds)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,7 +105,9 @@ class _Part(Sensitivity):
 
     def __init__(self, bound: Number) -> None:
         checked = _check.positive(sensitivity=bound)
-        object.__setattr__(self, "bound", _exact.rounded_up(bound, checked))
+        if type(bound) is not float:
+            checked = _exact.rounded_up(bound, checked)
+        object.__setattr__(self, "bound", checked)
 
     @property
     def order(self) -> Literal[1, 2] | None:
@@ -285,6 +304,8 @@ def as_sensitivity(sensitivity: object) -> Sensitivity:
     """Return a sensitivity; a bare number is read as an l2 norm."""
     if isinstance(sensitivity, Sensitivity):
         return sensitivity
+    if isinstance(sensitivity, float | int):
+        return L2(sensitivity)
     is_vector = isinstance(sensitivity, np.ndarray) and sensitivity.ndim > 0
     if is_vector or (
         isinstance(sensitivity, Sequence) and not isinstance(sensitivity, str | bytes)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Literal
 
 from inbounds import _check
 from inbounds._entry import entry
 from inbounds._types import Number
+from inbounds.analysis.criterion import (
+    Criterion,
+    check_criterion,
+    check_people,
+    check_setting,
+    rank,
+)
 from inbounds.analysis.error import ErrorSummary
 from inbounds.calibration.objective import Objective
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee, check_delta
-from inbounds.mechanisms.argument import check_box
 from inbounds.mechanisms.asked import noted
 from inbounds.mechanisms.bounded_gaussian import BoundedGaussian
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
@@ -28,13 +35,6 @@ from inbounds.mechanisms.window import Window
 from inbounds.pure import pure_epsilon
 from inbounds.sensitivity import Sensitivity, as_sensitivity
 
-Criterion = Literal["average_rmse", "worst_rmse", "worst_bias", "bound_mass", "mean_rmse"]
-CRITERIA: tuple[Criterion, ...] = (
-    *("average_rmse", "worst_rmse", "worst_bias", "bound_mass"),
-    "mean_rmse",
-)
-
-_MOST_PEOPLE = 10**12  # beyond that, doubles cannot tell the bias from rounding
 _ROOM = 1 - 2.0**-38  # covers rounding, and the margins that rho is reported with
 _CLOSE = 1e-4  # of a rho, where the search for its epsilon ends
 _STEPS, _TABLES = 12, 2  # of that search; a table takes far longer than a scale
@@ -157,32 +157,47 @@ def calibrations(
     sensitivity: Sensitivity,
     guarantee: Guarantee,
     objectives: Iterable[Objective] = ("average",),
+    *,
+    without: Collection[str] = (),
 ) -> Iterator[tuple[str, Mechanism]]:
     """Yield every mechanism that can give the guarantee, calibrated, after its name.
 
-    `Optimal` is one mechanism for each of the objectives.
+    `Optimal` is one mechanism for each of the objectives. Names in `without` are left out.
     """
-    for name, mechanism in _calibrations(box, sensitivity, guarantee, objectives):
-        yield name, noted(mechanism, guarantee)  # some were built for an epsilon that follows
+    builders = (
+        _gaussian(box, sensitivity, guarantee),
+        (
+            (name, lambda calibrated=calibrated: _calibrated(calibrated, guarantee))
+            for name, calibrated in _pure(box, sensitivity, objectives)
+        ),
+    )
+    for name, build in chain(*builders):
+        if name not in without:
+            with suppress(_LeftOutError):
+                yield name, noted(build(), guarantee)  # some were built for an epsilon that follows
 
 
-def _calibrations(
-    box: Box, sensitivity: Sensitivity, guarantee: Guarantee, objectives: Iterable[Objective]
-) -> Iterator[tuple[str, Mechanism]]:
-    yield "BoundedGaussian", BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated())
-    if guarantee.rho is not None:
-        sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * guarantee.rho) / _ROOM
-        yield "ClampedGaussian", ClampedGaussian(box, sensitivity, sigma)
-    elif guarantee.delta or box.dimension == 1:
+def _gaussian(
+    box: Box, sensitivity: Sensitivity, guarantee: Guarantee
+) -> Iterator[tuple[str, Callable[[], Mechanism]]]:
+    """Yield the names of mechanisms with Gaussian noise, and how each gets the guarantee."""
+
+    def clamped() -> ClampedGaussian:
+        if guarantee.rho is not None:
+            sigma = sensitivity.within(box.widths).diameter / math.sqrt(2 * guarantee.rho) / _ROOM
+            return ClampedGaussian(box, sensitivity, sigma)
         epsilon, delta = guarantee.pair
         method: Literal["exact", "analytic"] = "exact" if box.dimension == 1 else "analytic"
-        clamped = ClampedGaussian.calibrated(
+        return ClampedGaussian.calibrated(
             box, sensitivity, epsilon=epsilon, delta=delta, method=method
         )
+
+    yield (
+        "BoundedGaussian",
+        lambda: BoundedGaussian.calibrated(box, sensitivity, **guarantee.stated()),
+    )
+    if guarantee.rho is not None or guarantee.delta or box.dimension == 1:
         yield "ClampedGaussian", clamped
-    for name, calibrated in _pure(box, sensitivity, objectives):
-        with suppress(_LeftOutError):
-            yield name, _calibrated(calibrated, guarantee)
 
 
 class _LeftOutError(Exception):
@@ -243,53 +258,6 @@ def _with_rho(calibrated: Callable[[float], Mechanism], rho: float) -> Mechanism
         power = min(2.0, max(1.0, gained))
         mechanism, epsilon = candidate, larger
     return mechanism
-
-
-def rank(error: ErrorSummary, criterion: Criterion) -> tuple[float, float]:
-    """Return the key that sorts errors by a criterion; the average error breaks ties.
-
-    Examples
-    --------
-    >>> rank(
-    ...     ErrorSummary(worst_rmse=3.0, average_rmse=2.0, worst_bias=1.0, bound_mass=0.0),
-    ...     "bound_mass",
-    ... )
-    (0.0, 2.0)
-    """
-    return getattr(error, criterion), error.average_rmse
-
-
-def check_setting(domain: object) -> None:
-    """Refuse anything but a box, and boxes too narrow or too wide for errors to be compared."""
-    check_box(domain)
-    widths = domain.widths  # type: ignore[attr-defined]
-    if not (widths.min() > 1e-100 and widths.max() < 1e100):
-        requirement = "have widths between 1e-100 and 1e100 to be compared"
-        raise ArgumentError.must("domain", requirement)
-
-
-def check_people(people: object, domain: Box) -> int | None:
-    """Return the number of people as an integer, or None if it is not given."""
-    if people is None:
-        return None
-    number = _check.whole(1, _MOST_PEOPLE, people=people)
-    if not domain.is_interval:
-        raise ArgumentError.must_be(
-            "people",
-            "left out on a box of several coordinates",
-            hint="compare one interval at a time.",
-        )
-    return number
-
-
-def check_criterion(criterion: object, people: int | None) -> Criterion:
-    """Return the criterion; by default the error of one output, or of a mean over `people`."""
-    if criterion is None:
-        return "average_rmse" if people is None else "mean_rmse"
-    checked: Criterion = _check.one_of(CRITERIA, criterion=criterion)  # type: ignore[assignment]
-    if checked == "mean_rmse" and people is None:
-        raise ArgumentError.must("criterion", "not be 'mean_rmse' unless people is given")
-    return checked
 
 
 def published(

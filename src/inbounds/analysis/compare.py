@@ -6,17 +6,16 @@ import numpy as np
 
 from inbounds._entry import entry
 from inbounds._types import Number
-from inbounds.analysis.calibrate import (
+from inbounds.analysis.calibrate import calibrations, published
+from inbounds.analysis.comparison import Comparison, Contender
+from inbounds.analysis.criterion import (
     CRITERIA,
     Criterion,
-    calibrations,
     check_criterion,
     check_people,
     check_setting,
-    published,
     rank,
 )
-from inbounds.analysis.comparison import Comparison, Contender
 from inbounds.analysis.error import ErrorSummary
 from inbounds.calibration.objective import Objective
 from inbounds.domain import Box

@@ -11,7 +11,7 @@ from inbounds._entry import called
 from inbounds._extra import optional
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
-from inbounds.analysis.calibrate import Criterion, check_criterion, rank
+from inbounds.analysis.criterion import Criterion, check_criterion, rank
 from inbounds.analysis.error import CLEARLY, ErrorSummary, read_rmse, times_least
 from inbounds.analysis.limit import Limit, limit
 from inbounds.analysis.overview import LIMIT, MIDDLE, advice, comparison_table, setting

@@ -97,6 +97,26 @@ class ErrorSummary:
         )
 
 
+def average_rmse(mechanism: Mechanism) -> float:
+    """Return the average RMSE alone: the same number as in an `ErrorSummary`, in half the time.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1.0)
+    >>> average_rmse(m) == ErrorSummary.of(m).average_rmse
+    True
+    """
+    if _narrowed(mechanism) is not None:
+        return ErrorSummary.of(mechanism).average_rmse
+    average = np.zeros(mechanism.domain.dimension)
+    for values, weights in _places(mechanism):
+        if weights.any():
+            mse = mechanism.mse(values).reshape(weights.shape)
+            average = average + (weights * mse).sum(axis=0)
+    return float(np.sqrt(average.mean()))
+
+
 def times_least(error: float, least: float) -> float:
     """Return how many times as large as the least an error is; zero is as large as zero.
 

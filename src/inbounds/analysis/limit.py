@@ -15,7 +15,7 @@ from inbounds._entry import entry
 from inbounds._progress import bar
 from inbounds._table import Printed, Table
 from inbounds._types import Number
-from inbounds.analysis.calibrate import check_setting
+from inbounds.analysis.criterion import check_setting
 from inbounds.analysis.limit_reached import reached_by_table, upper_end
 from inbounds.calibration.limit_bound import evidence
 from inbounds.calibration.limit_certificate import LimitCertificate, problem_of, value_count

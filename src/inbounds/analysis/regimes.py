@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from inbounds._progress import tracked
 from inbounds._table import Printed, Table
 from inbounds._types import Floats
 from inbounds.analysis.calibrate import calibrations
-from inbounds.analysis.error import CLEARLY, ErrorSummary
+from inbounds.analysis.error import CLEARLY, average_rmse
+from inbounds.analysis.known_error import EPSILONS, FRACTIONS, known_errors
 from inbounds.analysis.overview import regimes_table
 from inbounds.domain import Box
 from inbounds.errors import ArgumentError
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 NAMES = ("BoundedGaussian", "BoundedLaplace", "ClampedGaussian", "ClampedLaplace")
 ON_AN_INTERVAL = ("ClampedStaircase", "Window", "Optimal")
-FRACTIONS: Floats = _check.frozen(np.logspace(-3, 0, 16))
-EPSILONS: Floats = _check.frozen(np.logspace(-2, 1, 13))
 
 _MOST_COORDINATES = 10**5
 
@@ -174,10 +173,34 @@ def regimes(
     rmse = np.full((len(names), y.size, x.size), np.inf)
     cells = list(np.ndindex(y.size, x.size))
     for row, column in tracked(cells, "Regimes", progress=progress):
-        guarantee = Guarantee(float(y[row]), delta)
-        for name, mechanism in calibrations(box, L2(float(x[column])), guarantee):
-            rmse[names.index(name), row, column] = ErrorSummary.of(mechanism).average_rmse
+        fraction, epsilon = float(x[column]), float(y[row])
+        errors = known_errors(fraction, epsilon, delta) if box.is_interval else {}
+        if len(errors) < len(names):
+            guarantee = Guarantee(epsilon, delta)
+            errors |= _computed(box, L2(fraction), guarantee, known=errors)
+        for name, error in errors.items():
+            rmse[names.index(name), row, column] = error
     return Regimes(delta, dimension, x, y, names, _check.frozen(rmse))
+
+
+def computed_errors(fraction: float, epsilon: float) -> dict[str, float]:
+    """Return the average RMSE on [0, 1] of every mechanism at a pure epsilon, by name.
+
+    Examples
+    --------
+    >>> errors = computed_errors(1.0, 10.0)
+    >>> min(errors, key=errors.get)
+    'Optimal'
+    """
+    return _computed(Box(0, 1), L2(fraction), Guarantee(epsilon), known=())
+
+
+def _computed(
+    box: Box, sensitivity: L2, guarantee: Guarantee, known: Collection[str]
+) -> dict[str, float]:
+    """Return the average RMSE of the mechanisms for which it is not known, by name."""
+    mechanisms = calibrations(box, sensitivity, guarantee, without=known)
+    return {name: average_rmse(mechanism) for name, mechanism in mechanisms}
 
 
 def __getattr__(name: str) -> Floats:

@@ -37,8 +37,9 @@ class AskingLedger:
     >>> ledger.open("survey", epsilon=3.0)
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> asking = AskingLedger(ledger)
-    >>> asking.ask(lambda: asking.release(m, 41.3, dataset="survey", unit=None))
-    Fit(True, cost=Amount(epsilon=1.0), remaining=Amount(epsilon=2.0))
+    >>> fit = asking.ask(lambda: asking.release(m, 41.3, dataset="survey", unit=None))
+    >>> fit.fits, round(fit.cost.epsilon, 9), round(fit.remaining.epsilon, 9)
+    (True, 1.0, 2.0)
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -58,7 +58,7 @@ def build(
     BoundedLaplace(Box(0, 120), L2(2.5), scale=4.03...)
     """
     import inbounds  # noqa: PLC0415 - help must be quick
-    from inbounds.analysis.calibrate import check_people  # noqa: PLC0415 - as above
+    from inbounds.analysis.criterion import check_people  # noqa: PLC0415 - as above
 
     implied = "bounded-gaussian" if method or scaling else "optimal" if objective else "best"
     mechanism = mechanism or implied

@@ -88,17 +88,22 @@ def check_scale(domain: Box, **labelled: object) -> float | Floats:
     2.0
     """
     (name,), scale = labelled, _check.positive_vector(**labelled)
-    if np.ndim(scale) and (domain.is_interval or np.size(scale) != domain.dimension):
+    if not isinstance(scale, float) and (domain.is_interval or np.size(scale) != domain.dimension):
         raise ArgumentError.must_be(
             name,
             "one number, or one per coordinate of a box with several coordinates",
             got=f"{np.size(scale)} for {domain!r}",
         )
-    with np.errstate(over="ignore"):
-        ratio = np.asarray(scale) / domain.widths
-    if not ((ratio > 2.0**-250) & (ratio < 2.0**250)).all():
+    if isinstance(scale, float) and isinstance(domain.upper, float):
+        smallest, least = scale, scale / (domain.upper - domain.lower)
+        most = least
+    else:
+        with np.errstate(over="ignore"):
+            ratios = scale / domain.widths
+        smallest, least, most = np.min(scale), ratios.min(), ratios.max()
+    if not (least > 2.0**-250 and most < 2.0**250):
         raise ArgumentError.must_be(name, "within a factor of 2**250 of the box's width")
-    if np.min(scale) < 2.0**-1022:  # a subnormal number may be rounded below the guarantee
+    if smallest < 2.0**-1022:  # a subnormal number may be rounded below the guarantee
         raise ArgumentError.must_be(name, "at least 2**-1022", hint="use smaller units.")
     return scale
 

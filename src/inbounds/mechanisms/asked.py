@@ -45,8 +45,10 @@ def noting(calibrated: Callable[P, R]) -> Callable[P, R]:
     @wraps(calibrated)
     def build(*args: P.args, **kwargs: P.kwargs) -> R:
         mechanism = calibrated(*args, **kwargs)
-        numbers: Any = {name: kwargs.get(name) for name in ("epsilon", "delta", "rho")}
-        return noted(mechanism, Guarantee(**numbers))
+        epsilon: Any = kwargs.get("epsilon")
+        delta: Any = kwargs.get("delta") or None
+        rho: Any = kwargs.get("rho")
+        return noted(mechanism, Guarantee(epsilon, delta, rho))
 
     return build
 

@@ -19,7 +19,12 @@ from inbounds.calibration.concentrated import (
     rho_upper_bound,
     sigma_for_rho,
 )
-from inbounds.calibration.exact import PureLoss, pure_loss, split_by_width
+from inbounds.calibration.exact import (
+    PureLoss,
+    pure_loss,
+    smallest_interval_sigma,
+    split_by_width,
+)
 from inbounds.calibration.pure import PureMethod, Scaling, sigma_for_epsilon
 from inbounds.domain import Box
 from inbounds.guarantee import Guarantee, check_delta
@@ -180,7 +185,9 @@ class BoundedGaussian(TruncatedMechanism):
         sensitivity = as_sensitivity(sensitivity)
         method = cast("PureMethod", _check.one_of(("exact", "paper", "liu"), method=method))
         scaling = cast("Scaling", _check.one_of(("isotropic", "width"), scaling=scaling))
-        guarantee = Guarantee(epsilon, check_delta(delta), rho)
+        guarantee = Guarantee(epsilon, check_delta(delta) or None, rho)
+        if guarantee.is_pure and domain.is_interval and method == "exact":
+            return cls._on_interval(domain, sensitivity, guarantee.pair[0])
         if guarantee.is_pure:
             sigma, loss = sigma_for_epsilon(
                 domain.widths, sensitivity, guarantee.pair[0], method, scaling
@@ -191,6 +198,16 @@ class BoundedGaussian(TruncatedMechanism):
             sigma, loss = _relaxed_sigma(domain.widths, sensitivity, guarantee, scaling), None
         joint = scaling == "width" and not domain.is_interval
         mechanism = cls(domain, sensitivity, sigma if joint else float(sigma[0]))
+        object.__setattr__(mechanism, "_loss", loss)
+        return mechanism
+
+    @classmethod
+    def _on_interval(cls, domain: Box, sensitivity: Sensitivity, epsilon: float) -> BoundedGaussian:
+        """Return the mechanism of `calibrated` for pure epsilon on an interval, without arrays."""
+        width = float(domain.widths[0])
+        change = sensitivity.within_interval(width)
+        sigma, loss = smallest_interval_sigma(width, change, epsilon)
+        mechanism = cls(domain, sensitivity, sigma)
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 

@@ -12,8 +12,14 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._types import Floats, Number, Vector
-from inbounds.calibration.exact import PureLoss
-from inbounds.calibration.laplace import as_l1, laplace_delta, laplace_loss, smallest_scale
+from inbounds.calibration.exact import PureLoss, interval_scale
+from inbounds.calibration.laplace import (
+    as_l1,
+    laplace_delta,
+    laplace_loss,
+    smallest_on_interval,
+    smallest_scale,
+)
 from inbounds.domain import Box
 from inbounds.mechanisms.argument import (
     check_box,
@@ -153,12 +159,13 @@ class BoundedLaplace(TruncatedMechanism):
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
         epsilon = check_pure(epsilon=epsilon, delta=delta)
-        widths = domain.widths
-        power = power_of_two_below(float(widths.max()))  # against underflow
-        reach = as_l1(sensitivity.within(widths)) / power
-        scale, loss = smallest_scale(widths / power, reach, np.ones_like(widths), epsilon)
-        mechanism = cls(domain, sensitivity, float(scale[0]) * power)
-        loss = PureLoss(loss.epsilon, loss.change * power, loss.multiplier / power)
+        if domain.dimension == 1:
+            width = float(domain.widths[0])
+            change = sensitivity.within_interval(width)
+            scale, loss = interval_scale(smallest_on_interval, width, change, epsilon)
+        else:
+            scale, loss = _joint_scale(domain.widths, sensitivity, epsilon)
+        mechanism = cls(domain, sensitivity, scale)
         object.__setattr__(mechanism, "_loss", loss)
         return mechanism
 
@@ -209,3 +216,14 @@ class BoundedLaplace(TruncatedMechanism):
     def _stated_caps(self) -> Floats:
         caps = self._reach.caps
         return np.where(caps < self.domain.widths, caps, np.inf)  # the widths are rounded
+
+
+def _joint_scale(
+    widths: Floats, sensitivity: Sensitivity, epsilon: float
+) -> tuple[float, PureLoss]:
+    """Return the smallest scale for several coordinates, and its loss."""
+    power = power_of_two_below(float(widths.max()))  # against underflow
+    reach = as_l1(sensitivity.within(widths)) / power
+    scale, loss = smallest_scale(widths / power, reach, np.ones_like(widths), epsilon)
+    in_units = PureLoss(loss.epsilon, loss.change * power, loss.multiplier / power)
+    return float(scale[0]) * power, in_units

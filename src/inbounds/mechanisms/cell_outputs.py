@@ -89,9 +89,11 @@ class CellOutputs:
     def _denoise_evenly(self, outputs: Floats) -> Floats:
         """Return the posterior means under a prior on all numbers of the box."""
         (left, right), noise, length = self._sides(outputs), self.noise, self.lattice.length
-        mass = 1 - noise.tail(left) - noise.tail(right)
-        below, above = (noise.half_mean(side) - side * noise.tail(side) for side in (left, right))
-        width = left + right
+        tails = noise.tail(left), noise.tail(right)
+        mass = 1 - tails[0] - tails[1]
+        below = noise.half_mean(left) - left * tails[0]
+        above = noise.half_mean(right) - right * tails[1]
+        width = np.asarray((self.lattice.upper - self.lattice.lower) / length)
         from_bound = length * noise.half_second_moment(width) / (2 * noise.half_mean(width))
         with np.errstate(invalid="ignore"):  # at both bounds of an interval far below a step
             inside = outputs + length * (above - below) / mass

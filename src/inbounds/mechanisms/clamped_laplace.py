@@ -148,7 +148,10 @@ class ClampedLaplace(NoiseMechanism):
         check_box(domain)
         sensitivity = as_sensitivity(sensitivity)
         epsilon = check_pure(epsilon=epsilon, delta=delta)
-        total = sensitivity.within(domain.widths).total
+        if domain.dimension == 1:
+            total = sensitivity.within_interval(float(domain.widths[0]))
+        else:
+            total = sensitivity.within(domain.widths).total
         return cls(domain, sensitivity, total / epsilon * _UP**2)
 
     def delta(self, epsilon: float) -> float:

@@ -27,6 +27,7 @@ from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Draws
 from inbounds.sensitivity import Sensitivity
 
+_NUMBERS = frozenset({float, int, np.float64})  # that take no arrays
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian, BoundedLaplace and Optimal have it.",
     "sigma": "; a scale that is no Gaussian's is called scale, if there is one.",
@@ -48,6 +49,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     domain: Box
     sensitivity: Sensitivity
     _asked: Amount | None = field(init=False)
+    _even: Draws = field(init=False)  # the sampler of equal time; it depends on public numbers only
 
     @property
     def asked(self) -> Amount | None:
@@ -184,8 +186,8 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
             Numbers that a double cannot represent exactly (integers beyond 2⁵³, decimals,
             fractions) are not rounded before the lower bound is subtracted.
         equal_time
-            Whether the time of a release of 1024 values or more must not depend on the values.
-            Turn it off only if nobody can observe the time; it saves a few percent.
+            Whether the time of a release must not depend on the values. Turn it off only if nobody
+            can observe the time; it saves a few percent.
         entropy
             The source of random bits: that of the operating system, except in tests.
 
@@ -217,11 +219,15 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         >>> bool(((outputs >= 0) & (outputs <= 120)).all()), outputs.dtype.kind
         (True, 'i')
         """
-        check_entropy(entropy)
+        if entropy is not SYSTEM:
+            check_entropy(entropy)
+        sampler = self._kept_sampler() if equal_time else self.sampler(equal_time=False)
+        if type(values) in _NUMBERS and self.domain.is_interval:
+            return sampler.draw_one(_check.private_number(values), entropy)
         column = open_column(values) if self.domain.is_interval else None
         numbers = _check.private_array(values=column[0] if column else values)
         self.domain.check_shape(numbers)
-        outputs = self.sampler(equal_time=equal_time).draw(numbers, entropy)
+        outputs = sampler.draw(numbers, entropy)
         if column:
             return column[1](outputs)
         return outputs if numbers.ndim else outputs.item()
@@ -229,6 +235,15 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     @abstractmethod
     def sampler(self, *, equal_time: bool = True) -> Draws:
         """Return the sampler that draws outputs; it does not check its input."""
+
+    def _kept_sampler(self) -> Draws:
+        """Return the sampler of equal time, which is made once."""
+        try:
+            return self._even
+        except AttributeError:
+            sampler = self.sampler()
+            object.__setattr__(self, "_even", sampler)
+            return sampler
 
     @property
     @abstractmethod

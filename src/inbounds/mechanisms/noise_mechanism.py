@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,9 +15,13 @@ from inbounds.mechanisms.confidence import confidence_interval
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.mechanisms.readings import read_on_steps
 from inbounds.numerics.noise import Clamped, Noise
+from inbounds.numerics.panel import odd_about_the_middle
 from inbounds.numerics.steps import MOST_STEPS, clamped_posterior, truncated_posterior
+from inbounds.sampling.grid import Grid
 from inbounds.sampling.sampler import Sampler
 from inbounds.sensitivity import Sensitivity, as_sensitivity
+
+_MANY = 1 << 12  # outputs of a coordinate, from which polynomials are quicker than quadrature
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -32,7 +37,7 @@ class NoiseMechanism(Mechanism):
         """Check and set the fields, for the constructors of subclasses."""
         check_box(domain)
         checked = as_sensitivity(sensitivity)
-        checked.limits(domain.dimension)
+        checked.check_dimension(domain.dimension)
         name = self.noise.scale_name
         checked_scale = check_scale(domain, **{name: scale})
         for field, value in (("domain", domain), ("sensitivity", checked), (name, checked_scale)):
@@ -121,10 +126,18 @@ class NoiseMechanism(Mechanism):
         return confidence_interval(self, outputs, level)
 
     def _denoise(self, outputs: Floats) -> Floats:
-        readings = np.array(self._denoise_evenly(outputs))
+        on_steps = list(self._readings_of_steps())
+        whole = len(on_steps) == self.domain.dimension
+        readings = np.empty(outputs.shape) if whole else np.array(self._denoise_evenly(outputs))
+        for j, grid, means in on_steps:
+            place = ... if self.domain.is_interval else (..., j)
+            readings[place] = read_on_steps(outputs[place], grid, means)
+        return readings
+
+    def _readings_of_steps(self) -> Iterator[tuple[int, Grid, Floats]]:
+        """Yield coordinates that have steps, but not too many, and what each step is read as."""
         sampler, widths = self.sampler(), self.domain.widths / self.scales
         for j, step in enumerate(self.domain.steps):
-            place = ... if self.domain.is_interval else (..., j)
             if step is None or (grid := sampler.grid(j)).intervals > MOST_STEPS:
                 continue
             apart = float(grid.spacing) / float(self.scales[j])
@@ -132,19 +145,40 @@ class NoiseMechanism(Mechanism):
                 means = clamped_posterior(self.noise, grid.intervals, apart)
             else:
                 means = truncated_posterior(self.noise, grid.intervals, apart, float(widths[j]))
-            readings[place] = read_on_steps(outputs[place], grid, means)
-        return readings
+            yield j, grid, means
 
     def _denoise_evenly(self, outputs: Floats) -> Floats:
         """Return the posterior means under a prior on all numbers of the box."""
         left, right, scale = self._sides(outputs)
-        width, lower = left + right, np.asarray(self.domain.lower)
+        inside = outputs + scale * self._shift(left, right)
         if not self._clamped:
-            return np.asarray(lower + scale * self.noise.posterior_mean(left, width))
-        inside = outputs + scale * self.noise.bias(left, right)
-        from_bound = scale * self.noise.tail_mean(width)
-        at_upper = np.where(right == 0, self.domain.upper - from_bound, inside)
+            return np.asarray(inside)
+        lower, upper = self.domain.lower, self.domain.upper
+        from_bound = scale * self.noise.tail_mean(self.domain.widths / self.scales)
+        if self.domain.is_interval:
+            from_bound = from_bound[0]
+        at_upper = np.where(right == 0, upper - from_bound, inside)
         return np.where(left == 0, lower + from_bound, at_upper)
+
+    def _shift(self, left: Floats, right: Floats) -> Floats:
+        """Return how far posterior means are from outputs inside the box, over the scale."""
+        widths = self.domain.widths / self.scales
+        if left.size < _MANY * widths.size:
+            return self._direct_shift(left, right)
+        shift = np.empty(left.shape)
+        for j, width in enumerate(widths.tolist()):
+            place = ... if self.domain.is_interval else (..., j)
+
+            def direct(places: Floats, width: float = width) -> Floats:
+                return self._direct_shift(places, width - places)
+
+            shift[place] = odd_about_the_middle(direct, left[place], width, self.noise.reach)
+        return shift
+
+    def _direct_shift(self, left: Floats, right: Floats) -> Floats:
+        if self._clamped:
+            return self.noise.bias(left, right)
+        return self.noise.posterior_mean(left, left + right) - left
 
     def _quantile(self, q: Floats, inside: Floats) -> Floats:
         left, right, scale = self._sides(inside)

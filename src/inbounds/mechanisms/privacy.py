@@ -178,7 +178,7 @@ class ReleasePrivacy(ABC):
         --------
         >>> import inbounds as ib
         >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=0.5).loss()
-        PrivacyLoss(epsilon=0.5, mu=0.39..., rho=0.062...)
+        PrivacyLoss(epsilon=0.49999..., mu=0.39..., rho=0.062...)
         """
         points = tabulated(self.delta, self.epsilon)
         return PrivacyLoss(self.epsilon, self.gdp, self.rho, points, unit)

@@ -93,12 +93,14 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     levels: tuple[Level, ...]
     epsilon: float = field(kw_only=True)  # proved by integers; it overrides the property
     sampler: ResponseSampler = field(init=False, compare=False)
+    _code_of: dict[Level, int] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", check_levels(self.levels))
         object.__setattr__(self, "epsilon", check_range(self.epsilon))
         other = fewest_outcomes(len(self.levels), self.epsilon)
         object.__setattr__(self, "sampler", ResponseSampler(len(self.levels), other))
+        object.__setattr__(self, "_code_of", {level: i for i, level in enumerate(self.levels)})
         check_response(self.sampler, self.epsilon)
 
     @property
@@ -208,6 +210,9 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
         (2, 2)
         """
         check_entropy(entropy)
+        code = self._code_of.get(values) if type(values) is type(self.levels[0]) else None
+        if code is not None:
+            return self.levels[self.sampler.draw_one(code, entropy)]
         codes = self.sampler.draw(self.codes(values), entropy)
         return np.array(self.levels)[codes] if codes.ndim else self.levels[int(codes)]
 

@@ -113,7 +113,16 @@ class StepOutputs:
 
     def denoise(self, outputs: Floats) -> Floats:
         """Return the posterior means, if values are equally likely to be each step."""
-        step, last, noise = self._nearest(outputs), self.lattice.count, self.noise
+        step, last = self._nearest(outputs), self.lattice.count
+        if last < step.size:
+            mean = self._mean_steps(np.arange(last + 1.0))[step.astype(np.intp)]
+        else:
+            mean = self._mean_steps(step)
+        return self.lattice.lower + self.lattice.spacing * mean
+
+    def _mean_steps(self, step: Floats) -> Floats:
+        """Return the posterior mean of the index of a value, given that of its output."""
+        last, noise = self.lattice.count, self.noise
         sides = step, last - step
         below, above = (noise.half_mean(t) - t * noise.tail(t + 1) for t in sides)
         beyond = sum(noise.tail(t + 1) for t in sides)
@@ -121,8 +130,7 @@ class StepOutputs:
         end = np.asarray(float(last))
         once, twice = float(noise.half_mean(end)), float(noise.half_second_moment(end))
         from_bound = (once + twice) / 2 / (float(noise.tail(np.zeros(()))) + once)
-        mean = np.where(step == 0, from_bound, np.where(step == last, last - from_bound, inside))
-        return self.lattice.lower + self.lattice.spacing * mean
+        return np.where(step == 0, from_bound, np.where(step == last, last - from_bound, inside))
 
     @property
     def beyond(self) -> float | None:

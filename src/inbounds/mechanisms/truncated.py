@@ -40,7 +40,7 @@ class TruncatedMechanism(NoiseMechanism):
     def certificate(self) -> Certificate:
         """Return a proof of `epsilon` in ball arithmetic, for exactly the doubles in use.
 
-        It takes about 40 µs for each distinct coordinate. The certificate can be written to JSON
+        It takes about 20 µs for each distinct coordinate. The certificate can be written to JSON
         and checked by a program that shares no code with this one.
 
         Raises

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.analysis.calibrate import CRITERIA
+from inbounds.analysis.criterion import CRITERIA
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 PAIR = (ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]))

@@ -232,3 +232,35 @@ def test_no_reading_has_a_smaller_deviation_than_stated(epsilon: float) -> None:
     b = laplace.scale
     at = 2 * b**2 - b**2 / 2 * (np.exp(-(values + 1) / b) + np.exp(-(2 - values) / b))
     assert laplace.least_reading_deviation == pytest.approx(np.sqrt(at.min()), rel=1e-9)
+
+
+MANY = 5000  # more than are read one by one
+
+
+@pytest.mark.parametrize("step", [None, 0.25, 1e-7])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_many_outputs_are_read_as_few_are(kind: Any, scale: float, step: float | None) -> None:
+    m = kind(ib.Box(-1, 2, step=step), 3, scale)
+    outputs = np.concatenate([[-1.0, 2.0, 0.5], np.linspace(-1, 2, MANY)])
+    few = np.concatenate([m.denoise(part) for part in np.array_split(outputs, 5)])
+    np.testing.assert_allclose(m.denoise(outputs), few, rtol=0, atol=3e-13)
+
+
+@pytest.mark.parametrize(
+    "m", [STAIRS[0], ib.ClampedStaircase(ib.Box(-1, 2, step=0.25), 1, 1.0)], ids=repr
+)
+def test_many_outputs_of_a_staircase_are_read_as_few_are(m: Any) -> None:
+    outputs = np.linspace(-1, 2, MANY)
+    few = [m.denoise(part) for part in np.array_split(outputs, MANY // 2)]
+    np.testing.assert_array_equal(m.denoise(outputs), np.concatenate(few))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_outputs_of_a_box_are_read_coordinate_by_coordinate(kind: Any) -> None:
+    box = ib.Box([-1, 0, 5], [2, 1, 9], step=[None, 0.1, None])
+    m = kind(box, 1, 0.7)
+    outputs = np.random.default_rng(16).uniform([-1, 0, 5], [2, 1, 9], (MANY, 3))
+    outputs[:2] = box.lower, box.upper
+    few = np.concatenate([m.denoise(part) for part in np.array_split(outputs, 5)])
+    np.testing.assert_allclose(m.denoise(outputs), few, rtol=0, atol=4e-13)
