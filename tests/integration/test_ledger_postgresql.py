@@ -164,6 +164,22 @@ def test_the_right_to_insert_and_read_is_enough(url: str, ledger: Ledger) -> Non
             run(theirs, statement)
 
 
+def test_without_the_right_to_insert_a_charge_is_an_error_of_the_ledger(
+    url: str, ledger: Ledger
+) -> None:
+    schema = url.rpartition("%3D")[2]
+    run(
+        url,
+        f"CREATE ROLE {schema} LOGIN",
+        f"GRANT USAGE ON SCHEMA {schema} TO {schema}",
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {schema}",
+    )
+    theirs = Ledger(url.replace("tester@", f"{schema}@"))
+    with pytest.raises(LedgerError, match="permission denied for table ledger_charges"):
+        theirs.spend("survey", epsilon=0.1, label="a known cost")
+    assert ledger.remaining("survey") == Amount(epsilon=2.7)
+
+
 def terminate(url: str) -> int:
     """Drop every other client's connection, and return how many there were."""
     statement = (

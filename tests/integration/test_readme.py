@@ -110,7 +110,7 @@ def check_make(words: list[str]) -> None:
     """Targets exist."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = {word for word in words if "=" not in word}
-    assert targets <= set(re.findall(r"^(\w+):.*## ", makefile, re.MULTILINE)), targets
+    assert targets <= set(re.findall(r"^([\w-]+):.*## ", makefile, re.MULTILINE)), targets
 
 
 def check_pip(words: list[str]) -> None:

@@ -25,9 +25,12 @@ from pyspark.sql import SparkSession
 
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import grid
-from inbounds.frames.central.aggregate import check_table, sums, used_rows
+from inbounds.frames.central.aggregate import sums, used_rows
+from inbounds.frames.central.check import check_table
+from inbounds.frames.central.drawing import grids
 from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.key import places, with_plain_keys
+from inbounds.frames.central.measure import measure
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.picture import plot_summary
 from inbounds.frames.central.points import Grid
@@ -301,6 +304,33 @@ def exact_request(frame: Any, statistics: Any, **options: Any) -> list[list[Frac
     _, table = check_table(opened.table, ours.columns, ours.person, ours.nulls)
     asked = moments(ours.statistics, sizes_public=False)
     return sums(table, asked, by=ours.by, groups=ours.groups, person=ours.person)
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_spark_computes_every_row_once_and_sums_it_as_arrow_does(
+    person: str | None, spark: SparkSession
+) -> None:
+    table, seen = data(), spark.sparkContext.accumulator(0)
+
+    def count_rows(batches: Any) -> Any:
+        for batch in batches:
+            seen.add(batch.num_rows)
+            yield batch
+
+    given = spark.createDataFrame(table)
+    asked = [*ASKED, median("age", 0, 100), median("income", 0, 12345.678)]
+    options = {"nulls": "skip", "by": ["town", "year"], "groups": GROUPS, "person": person}
+    plain = {"adjacency": "add-remove", "rows": 2, "size": ROWS}
+    request = check_request(statistics=asked, **plain, **options)
+    results = []
+    for frame in (given.mapInArrow(count_rows, given.schema), table):
+        opened = open_table(frame, request)
+        needed = moments(opened.request.statistics, sizes_public=False)
+        rows, sums, counts = measure(opened, needed, grids(opened), b"")
+        points = [(c.points.tolist(), c.rows.tolist()) for groups in counts for c in groups]
+        results.append((rows, sums, points))
+    assert results[0] == results[1]
+    assert results[0][0] == seen.value == ROWS
 
 
 def test_which_rows_of_a_person_spark_uses_depends_on_nobody_else(spark: SparkSession) -> None:

@@ -177,7 +177,7 @@ def promised(extra: str) -> set[str]:
             found |= set().union(*map(promised, included[1].split(",")))
         else:
             found.add(modules[re.match(r"[\w-]+", requirement)[0]])
-    return found - {"psycopg"}  # no use in the script: it needs a server
+    return found - {"psycopg", "numba"}  # no use in the script: a server, millions of values
 
 
 def message(module: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from inbounds import _json
 from inbounds._extra import optional
@@ -214,8 +215,9 @@ class Book:
             raise tampered(dataset, "a cost cannot be read") from None
 
 
+@lru_cache(maxsize=256)
 def opened_with(opening: Opening) -> Budget:
-    """Return the budget that an opening entry states.
+    """Return the budget that an opening entry states; cached, because every charge asks for it.
 
     Examples
     --------
@@ -245,8 +247,9 @@ def _exceeded(
     )
 
 
+@lru_cache(maxsize=256)
 def _written(cost: Cost) -> tuple[str, str]:
-    """Return the digest of a cost, and its text."""
+    """Return the digest of a cost, and its text; cached, because releases repeat."""
     written = cost.to_json()
     return digest(written), written
 

@@ -278,7 +278,7 @@ def _lock(connection: Connection, subject: str) -> None:
 
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("inbounds_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    connection.connection.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _read(place: object) -> URL:

@@ -6,109 +6,24 @@ docs/proofs/statistics.md, item 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from operator import getitem
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentError, Hint
 from inbounds.frames.binding import BoundTable
 from inbounds.frames.central import person as person_module
 from inbounds.frames.central.fixed_point import IntegerColumns, nearest_doubles
 from inbounds.frames.central.key import Places, places, with_plain_keys, without_signed_zero
 from inbounds.frames.central.moment import LevelCounts, Moment
-from inbounds.frames.central.outside import Outside, inside, policy_of
-from inbounds.frames.central.statistic_type import Statistic
 
 with optional():
     import narwhals as nw
 
 Key = tuple[Any, ...]
-NullPolicy = Literal["error", "skip"]
 
 _TOGETHER = 64  # columns
-
-
-def check_table(
-    table: BoundTable,
-    numbers: Iterable[str],
-    person: str | None,
-    nulls: NullPolicy,
-    called: Callable[[str], str] = str,
-    *,
-    outside: Outside = "clip",
-    statistics: Iterable[Statistic] = (),
-) -> tuple[int, BoundTable]:
-    """Refuse values that cannot be used, and return the number of rows and the rows to use.
-
-    Parameters
-    ----------
-    table, numbers, person
-        A table, and the names of its columns of numbers, truths and levels, and of people.
-    nulls
-        Whether nulls in `numbers` are refused, or their rows are left out.
-    called
-        Returns the name that errors show for a column.
-    outside, statistics
-        Whether rows with numbers outside the bounds of these statistics are used, left out or
-        refused. Numbers that are not finite are outside; unless they are left out, they are
-        refused.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = nw.from_native(pd.DataFrame({"age": [17.0, None]}))
-    >>> rows, rest = check_table(table, ["age"], None, "skip")
-    >>> rows, len(rest)
-    (2, 1)
-    """
-    names = list(dict.fromkeys(numbers))
-    columns = names if person is None else [*names, person]
-    within = inside(table, [s for s in statistics if policy_of(outside, s.column) != "clip"])
-    flags = {f"null{i}": nw.col(name).is_null() for i, name in enumerate(columns)}
-    for i, name in enumerate(columns):
-        bounded = within.get(name) if i < len(names) else None
-        is_refused = policy_of(outside, name) == "error"
-        if bounded is not None and is_refused:
-            flags[f"outside{i}"] = ~bounded & ~nw.col(name).is_null()
-        if (bounded is None or is_refused) and _may_be_infinite(table, name, number=i < len(names)):
-            finite = nw.col(name).cast(nw.Float64()).is_finite()
-            flags[f"infinite{i}"] = ~finite & ~nw.col(name).is_null()
-    flagged = [flag.cast(nw.Int64()).sum().alias(name) for name, flag in flags.items()]
-    (counts,) = _collected(table.select(nw.len().alias("rows"), *flagged))
-    for i, name in enumerate(columns):
-        _refuse(counts, i, f"column {called(name)!r}", nulls, of_people=i == len(names))
-    conditions = [~nw.col(name).is_null() for name in names] if nulls == "skip" else []
-    conditions += [held for name, held in within.items() if policy_of(outside, name) == "skip"]
-    for condition in conditions:
-        table = table.filter(condition)
-    return counts["rows"], table
-
-
-def _may_be_infinite(table: BoundTable, name: str, *, number: bool) -> bool:
-    """Whether a column may hold NaN or infinities; decimals may exceed all doubles."""
-    dtype = table.collect_schema()[name]
-    return dtype.is_float() or (number and dtype.is_numeric() and not dtype.is_integer())
-
-
-def _refuse(
-    counts: Mapping[str, int], i: int, subject: str, nulls: NullPolicy, *, of_people: bool
-) -> None:
-    """Refuse a column that holds values which cannot be used, given how many there are."""
-    if counts[f"null{i}"] and of_people:
-        raise ArgumentError.must(
-            subject, "have no nulls, because every row must belong to a person"
-        )
-    if counts[f"null{i}"] and nulls == "error":
-        hint = Hint("{} leaves out rows with nulls.", 'nulls="skip"')
-        raise ArgumentError.must(subject, "have no nulls", hint=hint)
-    if counts.get(f"infinite{i}"):
-        raise ArgumentError.must_be(subject, "finite, without NaN and infinities")
-    if counts.get(f"outside{i}"):
-        words = "{} moves values to the bounds, {} leaves out rows."
-        hint = Hint(words, 'outside="clip"', 'outside="skip"')
-        raise ArgumentError.must(subject, "have no values outside its bounds", hint=hint)
 
 
 def sums(
@@ -163,7 +78,7 @@ def sums(
         moment.write(integers, nw.col(used.name_of(moment)) if moment.column else None)
     totals_of = _totals(integers.table, list(listed), integers.names)
     keys = [tuple(map(getitem, listed.values(), group)) for group in groups]
-    return [_exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
+    return [exact_sums(moments, integers, totals_of.get(key, {})) for key in keys]
 
 
 def _totals(
@@ -187,7 +102,7 @@ def _totals(
     return totals_of
 
 
-def _exact_sums(
+def exact_sums(
     moments: Sequence[Moment], columns: IntegerColumns, totals: Mapping[str, int]
 ) -> list[Fraction]:
     """Turn the totals of a group's columns into the sums of its moments; no rows have no totals."""
@@ -198,10 +113,6 @@ def _exact_sums(
 def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     """Keep at most `rows` rows of each ``person``, evenly spaced among theirs in the given order.
 
-    Row r of m is kept if floor(rows·r/m + c) rises there, where c is the person's ``chance``. So
-    every row is kept with the same probability, and which ones are kept depends on that person's
-    rows and chance alone; rows that tie are equal in everything that is used.
-
     Examples
     --------
     >>> import pandas as pd
@@ -210,19 +121,34 @@ def keep_rows(table: BoundTable, order: Sequence[str], rows: int) -> BoundTable:
     >>> keep_rows(table, ["x0"], 1)["x0"].to_list()
     [2.0, 9.0]
     """
+    placed = with_places(table, order, ["person"])
+    return placed.filter(is_kept(rows))
+
+
+def with_places(table: BoundTable, order: Sequence[str], among: Sequence[str]) -> BoundTable:
+    """Add the place of each row among those that are equal in some columns, and their number."""
     if isinstance(table, nw.DataFrame):  # PyArrow has no ordered windows
-        table = table.sort("person", *order).with_row_index("index")
-        first = nw.col("index").min().over("person")
+        table = table.sort(*among, *order).with_row_index("index")
+        first = nw.col("index").min().over(*among)
         place = nw.col("index").cast(nw.Float64()) - first.cast(nw.Float64()) + 1.0
     else:
-        place = nw.col("person").cum_count().over("person", order_by=order or ["person"])
+        place = nw.col(among[0]).cum_count().over(*among, order_by=order or among)
     table = table.with_columns(place.cast(nw.Float64()).alias("place"))
-    table = table.with_columns(nw.col("place").count().over("person").alias("rows_of_person"))
-    row_count = nw.col("rows_of_person").cast(nw.Float64())
+    return table.with_columns(nw.col("place").count().over(*among).alias("row_count"))
+
+
+def is_kept(rows: int) -> nw.Expr:
+    """Return whether a row of a table from `with_places` is one of `rows` that are kept.
+
+    Row r of m is kept if floor(rows·r/m + c) rises there, where c is the person's ``chance``. So
+    every row is kept with the same probability, and which ones are kept depends on that person's
+    rows and chance alone; rows that tie are equal in everything that is used.
+    """
+    row_count = nw.col("row_count").cast(nw.Float64())
     up_to_row, before_row = (
         (nw.col("place") - back) * float(rows) / row_count + nw.col("chance") for back in (0.0, 1.0)
     )
-    return table.filter(up_to_row.floor() > before_row.floor())
+    return up_to_row.floor() > before_row.floor()
 
 
 class UsedRows(NamedTuple):
@@ -244,6 +170,11 @@ class UsedRows(NamedTuple):
     names: dict[str, str]
     levels: dict[Moment, str]
     listed: dict[str, Places]
+
+    @property
+    def order(self) -> list[str]:
+        """The columns by which the rows of a person are ordered."""
+        return [*self.names.values(), *self.levels.values(), *self.listed]
 
     def name_of(self, moment: Moment) -> str:
         """Return the new name of the column that a moment reads."""
@@ -270,12 +201,43 @@ def used_rows(
     >>> len(used_rows(table, ["age"], person="who").table)
     1
     """
+    grouped: Any = {"by": by, "groups": groups, "person": person, "secret": secret}
+    used = plain_columns(table, columns, counted, **grouped)
+    table = used.table
+    for name in used.listed:
+        table = table.filter(nw.col(name) > 0)
+    if person is not None:
+        table = keep_rows(table, used.order, rows)
+    return used._replace(table=table)
+
+
+def plain_columns(
+    table: BoundTable,
+    columns: Sequence[str],
+    counted: Sequence[LevelCounts] = (),
+    *,
+    by: Sequence[str] = (),
+    groups: Sequence[Key] = ((),),
+    person: str | None = None,
+    secret: bytes | None = None,
+    carried: Sequence[str] = (),
+) -> UsedRows:
+    """Select the columns that are used, of all rows, and those to be `carried` along unchanged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"who": [1, 1], "age": [75, 60]}))
+    >>> plain_columns(table, ["age"]).table.rows()
+    [(75.0,), (60.0,)]
+    """
     listed: dict[str, Places] = {
         f"key{i}": places(key[i] for key in groups) for i in range(len(by))
     }
     names = {name: f"x{i}" for i, name in enumerate(dict.fromkeys(columns))}
     levels: dict[Moment, str] = {moment: f"level{i}" for i, moment in enumerate(counted)}
-    selected = [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
+    selected = [nw.col(name) for name in carried]
+    selected += [nw.col(name).alias(new) for name, new in zip(by, listed, strict=True)]
     selected += [nw.col(name).alias(new) for name, new in names.items()]
     selected += [nw.col(moment.column).alias(new) for moment, new in levels.items()]
     if person is not None:
@@ -286,10 +248,6 @@ def used_rows(
     keys = {**listed, **{levels[moment]: moment.places for moment in counted}}
     secret = person_module.new_key() if secret is None else secret
     table = with_plain_keys(table, keys, None if person is None else "person", secret)
-    for name in listed:
-        table = table.filter(nw.col(name) > 0)
-    if person is not None:
-        table = keep_rows(table, [*names.values(), *levels.values(), *listed], rows)
     return UsedRows(table, names, levels, listed)
 
 

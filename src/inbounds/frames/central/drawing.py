@@ -1,12 +1,11 @@
-"""All quantiles of a request: planned from what is public, counted by the engine, and drawn."""
+"""All quantiles of a request: planned from what is public, and drawn from what was counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from inbounds.frames.central import grid
 from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.estimate import Estimate
 from inbounds.frames.central.grid import Counts
@@ -17,6 +16,8 @@ from inbounds.frames.central.quantile import Quantile
 from inbounds.frames.central.request import Opened, Request
 from inbounds.frames.central.share import divide, of_one_number
 from inbounds.guarantee import Guarantee
+
+ColumnGrid = tuple[str, Grid]
 
 
 def fractions(request: Request, weights: Sequence[float] | None = None) -> list[Fraction]:
@@ -42,6 +43,27 @@ def fractions(request: Request, weights: Sequence[float] | None = None) -> list[
         parts.append(weight if is_noisy else Fraction(0))
     total = sum(parts) or Fraction(1)
     return [part / total for part in parts]
+
+
+def grids(opened: Opened) -> list[ColumnGrid]:
+    """Return the column and the public grid of each statistic that is a quantile.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from inbounds.frames.central.quantile import median
+    >>> from inbounds.frames.central.request import check_request, open_table
+    >>> plain = {"adjacency": "replace", "rows": 1, "person": None, "size": None, "nulls": "error"}
+    >>> request = check_request(statistics=median("age", 0, 9), by=None, groups=None, **plain)
+    >>> grids(open_table(pd.DataFrame({"age": [7]}), request))
+    [('c0', Grid(lower=0.0, upper=9.0, steps=9, is_exact=True))]
+    """
+    schema = opened.table.collect_schema()
+    return [
+        (s.column, Grid.of(s.lower, s.upper, s.step, integral=schema[s.column].is_integer()))
+        for s in opened.request.statistics
+        if isinstance(s, Quantile)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +100,11 @@ class Drawing:
         allowance = shares.quantiles
         if allowance is None:
             return shares.sums, cls(())
-        plans, schema = [], opened.table.collect_schema()
-        for statistic, part in asked:
-            integral = schema[statistic.column].is_integer()
-            points = Grid.of(statistic.lower, statistic.upper, statistic.step, integral=integral)
-            plans.append(Plan(statistic, points, neighbours, allowance.part(part / total)))
+        plans = [
+            Plan(statistic, grid, neighbours, allowance.part(part / total))
+            for (statistic, part), (_, grid) in zip(asked, grids(opened), strict=True)
+        ]
         return shares.sums, cls(tuple(plans))
-
-    def counts(self, opened: Opened, secret: bytes) -> list[list[Counts]]:
-        """Return the rows of each group at the points of each grid.
-
-        The rows of a person are chosen by `secret`.
-        """
-        request = opened.request
-        found = grid.counts(
-            opened.table,
-            list(dict.fromkeys(self._grids)),
-            request.numbers,
-            by=request.by,
-            groups=request.groups,
-            person=request.person,
-            rows=request.rows,
-            secret=secret,
-        )
-        counted = dict(zip(dict.fromkeys(self._grids), found, strict=True))
-        return [counted[grid] for grid in self._grids]
 
     def trial(self, groups: int) -> list[list[Estimate]]:
         """Return estimates of the right shape, without data."""
@@ -111,13 +113,9 @@ class Drawing:
             for plan in self.plans
         ]
 
-    def draw(self, counts: Sequence[Sequence[Counts]]) -> list[list[Estimate]]:
-        """Draw all quantiles, and return the estimates of each statistic."""
+    def draw(self, counts: Mapping[ColumnGrid, Sequence[Counts]]) -> list[list[Estimate]]:
+        """Draw all quantiles from the rows of each group, and return the estimates of each."""
         return [
-            plan.estimates([plan.draw(group) for group in groups])
-            for plan, groups in zip(self.plans, counts, strict=True)
+            plan.estimates([plan.draw(group) for group in counts[plan.statistic.column, plan.grid]])
+            for plan in self.plans
         ]
-
-    @property
-    def _grids(self) -> list[tuple[str, Grid]]:
-        return [(plan.statistic.column, plan.grid) for plan in self.plans]

@@ -12,9 +12,10 @@ from inbounds.calibration.report import ReportTable, RowPrice
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import bind_columns
 from inbounds.frames.central import person
-from inbounds.frames.central.aggregate import Key, check_table
+from inbounds.frames.central.aggregate import Key
 from inbounds.frames.central.argument import AnyColumn, is_column
 from inbounds.frames.central.charge import check_ledger, unit_of
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.group_count import group_counts
 from inbounds.frames.central.request import check_by
 from inbounds.frames.central.value_type import check_keys, check_person

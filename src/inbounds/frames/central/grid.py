@@ -6,6 +6,7 @@ same one. Only the points that hold rows leave the engine. See docs/proofs/quant
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import getitem
 from typing import Any, NamedTuple
@@ -66,24 +67,51 @@ def counts(
     keys = [tuple(map(getitem, used.listed.values(), group)) for group in groups]
     place = {key: i for i, key in enumerate(keys)}
     return [
-        _by_group(_counted(used.table, used.names[column], grid, list(used.listed)), place)
+        by_group(_counted(used.table, used.names[column], grid, list(used.listed)), place)
         for column, grid in asked
     ]
 
 
 def _counted(table: BoundTable, column: str, grid: Grid, keys: list[str]) -> list[Integers]:
     """Return keys, points and numbers of rows, one column each; the engine counts."""
-    value = nw.col(column).clip(grid.lower, grid.upper) - grid.lower
-    index = value * (grid.steps / (grid.upper - grid.lower)) + 0.5
-    point = index.floor().clip(0.0, float(grid.steps)).cast(nw.Int64()).alias("point")
+    point = nearest_point(column, grid).alias("point")
     grouped = table.select(*(nw.col(key) for key in keys), point).group_by(*keys, "point")
     found = grouped.agg(nw.len().alias("rows"))
     eager = found.collect() if isinstance(found, nw.LazyFrame) else found
     return [eager[name].to_numpy().astype(np.int64) for name in (*keys, "point", "rows")]
 
 
-def _by_group(columns: list[Integers], place: dict[tuple[int, ...], int]) -> list[Counts]:
-    """Split counted points by group, and sort them; groups without rows have no points."""
+def nearest_point(column: str, grid: Grid) -> nw.Expr:
+    """Return the place on a grid of each value of a column of finite doubles.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = nw.from_native(pd.DataFrame({"x": [-5.0, 3.7]}))
+    >>> table.select(nearest_point("x", Grid(0.0, 9.0, 9, False)))["x"].to_list()
+    [0, 4]
+    """
+    value = nw.col(column).clip(grid.lower, grid.upper) - grid.lower
+    index = value * (grid.steps / (grid.upper - grid.lower)) + 0.5
+    return index.floor().clip(0.0, float(grid.steps)).cast(nw.Int64())
+
+
+def by_group(columns: Sequence[Integers], place: Mapping[tuple[int, ...], int]) -> list[Counts]:
+    """Split counted points by group, and sort them; groups without rows have no points.
+
+    Parameters
+    ----------
+    columns
+        The keys of the groups, points, and the numbers of rows there.
+    place
+        The place of each group in the result.
+
+    Examples
+    --------
+    >>> [found] = by_group([np.array([7, 3]), np.array([2, 1])], {(): 0})
+    >>> found.points.tolist(), found.rows.tolist()
+    ([3, 7], [1, 2])
+    """
     *keys, points, rows = columns
     empty = np.empty(0, np.int64)
     result = [Counts(empty, empty) for _ in place]

@@ -12,8 +12,9 @@ from inbounds import _check
 from inbounds._kind import type_name
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import BoundTable, bind_columns
-from inbounds.frames.central.aggregate import Key, NullPolicy
+from inbounds.frames.central.aggregate import Key
 from inbounds.frames.central.argument import AnyColumn, is_column, listed, plain_column
+from inbounds.frames.central.check import NullPolicy
 from inbounds.frames.central.outside import Outside, check_outside
 from inbounds.frames.central.quantile import LABEL, Quantile
 from inbounds.frames.central.statistic_type import LABELS, Statistic

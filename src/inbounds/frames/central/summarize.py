@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from inbounds._entry import called, warn_if_weak
 from inbounds.errors import ArgumentError
-from inbounds.frames.central import aggregate, person
-from inbounds.frames.central.aggregate import NullPolicy
+from inbounds.frames.central import person
 from inbounds.frames.central.change import Neighbours
 from inbounds.frames.central.charge import check_ledger, unit_of
+from inbounds.frames.central.check import NullPolicy
 from inbounds.frames.central.choice import best_noise, check_kind, error
-from inbounds.frames.central.drawing import Drawing
+from inbounds.frames.central.drawing import ColumnGrid, Drawing, grids
+from inbounds.frames.central.grid import Counts
 from inbounds.frames.central.joint import JointRelease
+from inbounds.frames.central.measure import Measured, measure
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.noise import Noise
 from inbounds.frames.central.outside import Outside
@@ -63,9 +63,8 @@ def summarize(
     frame
         A pandas or Polars data frame (even a lazy one), a PyArrow table, a DuckDB relation, a
         PySpark data frame or a NumPy array. Its engine computes the sums; a lazy frame is evaluated
-        twice, and once more for each column that quantiles are asked of. Columns of an array are
-        given by their index, as in ``mean(0, 0, 120)``, and those of a structured array by name;
-        NaN is a null there.
+        once. Columns of an array are given by their index, as in ``mean(0, 0, 120)``, and those of
+        a structured array by name; NaN is a null there.
     statistics
         One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
         `histogram`, `categories`, `quantile` and `median` of `inbounds.frames`.
@@ -203,8 +202,9 @@ def summarize(
     )
     weights, kind = check_weights(weights, request.statistics), check_kind(mechanism)
     check_ledger(ledger, dataset, label, "release")
-    row_count, opened = quietly(lambda: _open(frame, request))
-    size = request.size or row_count  # without a size, the number of rows is public
+    opened = quietly(lambda: open_table(frame, request))
+    measured, counts = quietly(lambda: _measured(opened))
+    size = request.size or measured.rows  # without a size, the number of rows is public
     if not (size or request.row_count_private):
         raise ArgumentError.must("frame", "have at least one row")
     needed = moments(request.statistics, sizes_public=request.sizes_public)
@@ -218,12 +218,10 @@ def summarize(
         return math.sqrt(error(needed, importance, noise_at(guarantee)))
 
     for_sums, drawing = Drawing.planned(opened, neighbours, guarantee, weights, deviation)
-    secret = b"" if request.person is None else person.new_key()
     noise, values = None, np.zeros(1)
     if needed and for_sums is not None:
         noise = noise_at(for_sums)
-        values = noise.values(quietly(lambda: _sums(opened, secret)), size)
-    counts = quietly(lambda: drawing.counts(opened, secret)) if drawing.plans else []
+        values = noise.values(measured.sums, size)
     summary = Summary(opened.table, request, needed, size, noise, drawing)
     trial = quietly(summary.trial)  # fails before anything is charged
     if noise is None and not drawing.plans:  # only the public number of rows is asked for
@@ -241,35 +239,14 @@ def summarize(
     return summary.written(outputs, drawing.draw(counts))
 
 
-def _open(frame: Any, request: Request) -> tuple[int, Opened]:
-    """Return the number of rows, and the table of the rows that are used."""
-    opened = open_table(frame, request)
-    renamed = opened.request
-    row_count, table = aggregate.check_table(
-        opened.table,
-        renamed.columns,
-        renamed.person,
-        renamed.nulls,
-        opened.called.__getitem__,
-        outside=renamed.outside,
-        statistics=renamed.statistics,
-    )
-    return row_count, replace(opened, table=table)
-
-
-def _sums(opened: Opened, secret: bytes) -> list[list[Fraction]]:
-    """Return the exact sums of each group."""
+def _measured(opened: Opened) -> tuple[Measured, dict[ColumnGrid, list[Counts]]]:
+    """Return what the frame holds, and the rows at the points of each grid."""
     request = opened.request
-    return aggregate.sums(
-        opened.table,
-        moments(request.statistics, sizes_public=request.sizes_public),
-        by=request.by,
-        groups=request.groups,
-        person=request.person,
-        rows=request.rows,
-        secret=secret,
-        columns=request.numbers,
-    )
+    needed = moments(request.statistics, sizes_public=request.sizes_public)
+    asked = list(dict.fromkeys(grids(opened)))
+    secret = b"" if request.person is None else person.new_key()
+    measured = measure(opened, needed, asked, secret)
+    return measured, dict(zip(asked, measured.counts, strict=True))
 
 
 def _neighbours(request: Request, size: int) -> Neighbours:

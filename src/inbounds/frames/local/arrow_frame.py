@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from inbounds._extra import optional
@@ -151,12 +152,14 @@ def release(column: LocalColumn, values: Any) -> Any:
         array = array.fill_null(0)
     outputs = column.release(array.to_numpy(zero_copy_only=False), missing)
     mask = missing if column.nulls == "keep" else None
-    result = pa.array(outputs, mask=mask).cast(released_type)
+    result = pa.array(outputs, mask=mask)
+    result = result if result.type == released_type else result.cast(released_type)
     return pa.chunked_array([result]) if is_chunked else result
 
 
+@lru_cache(maxsize=256)
 def output_type(column: LocalColumn, given: Any) -> Any:
-    """Return the type of the outputs for a column of type `given`."""
+    """Return the type of the outputs for a column of type `given`; DuckDB asks for each vector."""
     if isinstance(column, CategoryColumn):
         return arrow_type(column, given)
     plain = given.value_type if pa.types.is_dictionary(given) else given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.grid import Grid
-from inbounds.sampling.sampler import SMALL, Draws
+from inbounds.sampling.sampler import Draws
 
 Nulls = Literal["error", "keep", "uniform"]
 Numbers = NDArray[Any]
@@ -56,7 +56,6 @@ class PrivateColumn:
     mechanism: Mechanism
     nulls: Nulls
     untyped: bool = False
-    _released: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, Mechanism):
@@ -129,7 +128,7 @@ class PrivateColumn:
         numbers = self._filled(values, missing)
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
             raise self._infinite()
-        return self._draw(numbers).astype(dtype, copy=False)
+        return self._sampler.draw(numbers, SYSTEM).astype(dtype, copy=False)
 
     def _filled(self, values: Numbers, missing: NDArray[np.bool_] | None) -> Numbers:
         """Replace every null: by a uniform number, or by zero if nulls are kept."""
@@ -154,14 +153,6 @@ class PrivateColumn:
     def _infinite(self) -> ArgumentError:
         requirement = "finite: NaN and infinities cannot be released"
         return ArgumentError.must_be(f"column {self.name!r}", requirement)
-
-    def _draw(self, numbers: Numbers) -> Numbers:
-        """Draw outputs; after many values, small batches are padded to use the fast sampler."""
-        size = numbers.size
-        self._released += size
-        if 0 < size < SMALL <= self._released:
-            numbers = np.pad(numbers, (0, SMALL - size))
-        return self._sampler.draw(numbers, SYSTEM)[:size]
 
     @cached_property
     def _sampler(self) -> Draws:

@@ -16,7 +16,7 @@ from inbounds.frames.local import arrow_frame
 from inbounds.frames.local.category import CategoryColumn, LocalColumn
 from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.once import drawn_once
-from inbounds.frames.local.order import random_keys
+from inbounds.frames.local.order import permutation, random_keys
 
 with optional():
     import pyarrow as pa
@@ -28,6 +28,10 @@ _TYPES = {
     "FLOAT": "float32",
     "DOUBLE": "float64",
 }
+_SAME_IN_ARROW = {*_TYPES, "BOOLEAN", "VARCHAR", "DATE", "TIMESTAMP"}
+"""Types whose values go to Arrow and back unchanged, and come back with the same type."""
+
+_BATCH = 1 << 19  # rows that DuckDB hands over at once; a function of its own gets 2048
 
 
 def privatize_frame(
@@ -35,13 +39,15 @@ def privatize_frame(
 ) -> Any:
     """Return a relation over outputs that are drawn now or, if `lazy`, at every evaluation.
 
-    A fresh function for each column is registered on the relation's connection. It is declared to
-    have side effects, so that DuckDB neither reuses its outputs nor moves a filter past it.
-
     Outputs that are drawn now are held in memory by the relation and those made from it. Nothing is
-    written to the database, which may be read-only, and no transaction can undo them. The functions
-    are removed. If `lazy`, they stay until the connection is closed (close it: otherwise DuckDB
-    reports leaks at exit).
+    written to the database, which may be read-only, and no transaction can undo them. Columns of
+    plain types pass through Arrow, in large batches.
+
+    If `lazy`, or if Arrow would change another column's type, a fresh function for each column is
+    registered on the relation's connection. It is declared to have side effects, so that DuckDB
+    neither reuses its outputs nor moves a filter past it. If `lazy`, functions stay until the
+    connection is closed (close it: otherwise DuckDB reports leaks at exit); they are removed
+    otherwise.
 
     Examples
     --------
@@ -58,6 +64,11 @@ def privatize_frame(
         raise ArgumentTypeError.must_be("frame", "a relation of DuckDB 2.0 or newer")
     places = locate(columns, frame.columns)
     _refuse_alike(places, frame.columns)
+    if not lazy and _SAME_IN_ARROW.issuperset(map(str, frame.types)):
+        for i, column in places.items():
+            _types(column, frame.types[i])  # refuses a type in DuckDB's words
+        work = partial(_through_arrow, frame, places, connection, shuffle=shuffle)
+        return drawn_once(work, places.values())
     functions: list[str] = []
     try:
         released = _released(frame, places, connection, functions, shuffle=shuffle)
@@ -65,6 +76,22 @@ def privatize_frame(
     finally:
         if not lazy:
             _remove(functions, connection)
+
+
+def _through_arrow(
+    frame: Any, places: dict[int, LocalColumn], connection: Any, *, shuffle: bool
+) -> Any:
+    """Return a relation over outputs in memory, which are drawn from large batches of Arrow.
+
+    DuckDB copies all cells into memory of its own, so nothing else of the batches is kept.
+    """
+    reader = frame.to_arrow_reader(_BATCH)
+    schema = arrow_frame.released_schema(reader.schema, places)
+    batches = [arrow_frame.released_batch(batch, places, schema) for batch in reader]
+    released = pa.Table.from_batches(batches, schema)
+    if shuffle:
+        released = released.take(pa.array(permutation(released.num_rows)))
+    return connection.from_arrow(released).materialize()
 
 
 def _released(

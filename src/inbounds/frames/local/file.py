@@ -218,8 +218,9 @@ def write_changed(
 ) -> Generator[int, None, None]:
     """Change and write batches, and yield the number of rows so far.
 
-    Each batch is written while the next one is changed. If the caller stops early, it must close
-    this generator before the file.
+    Each batch is written while the next one is changed and the one after it is read, so that at
+    most three are in memory. If the caller stops early, it must close this generator before the
+    files.
 
     Examples
     --------
@@ -227,14 +228,16 @@ def write_changed(
     >>> list(write_changed([batch], lambda batch: batch, written.append))
     [2]
     """
-    rows = 0
+    rows, source = 0, iter(batches)
     pending: Future[None] | None = None
-    with ThreadPoolExecutor(1) as pool:
-        for batch in batches:
+    with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as writer:
+        upcoming = reader.submit(next, source, None)
+        while (batch := upcoming.result()) is not None:
+            upcoming = reader.submit(next, source, None)
             changed = change(batch)
             if pending is not None:
                 pending.result()
-            pending = pool.submit(write, changed)
+            pending = writer.submit(write, changed)
             rows += batch.num_rows
             yield rows
         if pending is not None:

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.aggregate import check_table, keep_rows, sums
+from inbounds.frames.central.aggregate import keep_rows, sums
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.moment import moments
 from inbounds.frames.central.statistic import count, histogram, mean, total
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from inbounds.errors import ArgumentError
-from inbounds.frames.central.aggregate import check_table
+from inbounds.frames.central.check import check_table
 from inbounds.frames.central.level import categories, proportion
 from inbounds.frames.central.outside import inside
 from inbounds.frames.central.quantile import median

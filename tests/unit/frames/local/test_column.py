@@ -10,7 +10,6 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.local.column import Nulls, PrivateColumn, draw_uniform, locate, number_type
 from inbounds.sampling.entropy import SeededEntropy
 from inbounds.sampling.grid import Grid
-from inbounds.sampling.sampler import SMALL
 
 FINE = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=1000.0)  # 2²² outputs, all about equally likely
 WHOLE = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=1.0)
@@ -171,24 +170,6 @@ def test_uniform_points_reach_both_bounds_and_stay_between() -> None:
     assert -0.1 <= drawn.min() < -0.09
     assert 0.29 < drawn.max() <= 0.3
     assert draw_uniform(grid, 0).size == 0
-
-
-# Batches
-
-
-def test_small_batches_of_a_long_stream_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = column()
-    sizes: list[int] = []
-    draw = type(stream._sampler).draw
-
-    def spy(sampler: Any, values: Any, entropy: Any) -> Any:
-        sizes.append(values.size)
-        return draw(sampler, values, entropy)
-
-    monkeypatch.setattr(type(stream._sampler), "draw", spy)
-    for size in (10, SMALL, 10, 1, 0):
-        assert stream.release(np.full(size, 0.5)).size == size
-    assert sizes == [10, SMALL, SMALL, SMALL, 0]
 
 
 # Names

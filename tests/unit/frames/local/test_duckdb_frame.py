@@ -179,6 +179,43 @@ def test_columns_of_any_type_keep_their_type(connection: Any) -> None:
     assert after.fetchall()[0][1:] == before.fetchall()[0][1:]
 
 
+ODD_CELLS = """i AS n,
+    CASE i % 4 WHEN 0 THEN 'infinity'::DATE WHEN 1 THEN NULL ELSE DATE '0001-01-01' END AS day,
+    CASE i % 3 WHEN 0 THEN '-infinity'::TIMESTAMP WHEN 1 THEN NULL
+        ELSE TIMESTAMP '1500-01-01 00:00:00.123456' END AS time,
+    CASE i % 4 WHEN 0 THEN 'nan'::DOUBLE WHEN 1 THEN -0.0::DOUBLE WHEN 2 THEN NULL
+        ELSE '-inf'::DOUBLE END AS x, i::FLOAT / 3 AS single, i % 3 = 0 AS flag,
+    CASE i % 4 WHEN 0 THEN '' WHEN 1 THEN chr(0) || 'é' WHEN 2 THEN NULL
+        ELSE repeat('long', 9) END AS town"""
+
+
+@pytest.mark.parametrize("setting", ["threads=2", "produce_arrow_string_view=true"])
+@pytest.mark.parametrize("other", ["1::INTEGER", "1::HUGEINT"], ids=["arrow", "functions"])
+def test_other_cells_and_the_order_of_rows_are_unchanged(
+    connection: Any, setting: str, other: str
+) -> None:
+    """Plain types pass through Arrow, in more than one batch; others pass by our functions."""
+    connection.execute(f"SET {setting}")
+    rows = 600_000
+    before = connection.sql(f"SELECT 41 AS age, {ODD_CELLS}, {other} AS o FROM range({rows}) r(i)")
+    after = privatize(before, {"age": WHOLE})
+    assert (after.columns, after.types) == (before.columns, before.types)
+    hashed = "n, hash(n, day, time, x, single, flag, town, o) AS h"
+    true, found = (relation.project(hashed).fetchnumpy() for relation in (before, after))
+    assert (found["n"] == range(rows)).all()
+    assert (found["h"] == true["h"]).all()
+    ages = after.project("age").fetchnumpy()["age"]
+    assert 60 < len(set(ages.tolist())) <= 121
+
+
+@pytest.mark.parametrize("other", ["1::INTEGER", "1::HUGEINT"], ids=["arrow", "functions"])
+def test_shuffled_rows_stay_whole(connection: Any, other: str) -> None:
+    frame = connection.sql(f"SELECT i AS age, 2 * i AS n, {other} AS o FROM range(3000) r(i)")
+    found = privatize(frame, {"age": WHOLE}, shuffle=True).project("n, o").fetchall()
+    assert found != sorted(found)
+    assert sorted(found) == [(2 * i, 1) for i in range(3000)]
+
+
 @pytest.mark.filterwarnings("ignore::inbounds.RepeatedReleaseWarning")
 @both
 def test_a_filter_sees_private_values_only(connection: Any, lazy: bool) -> None:
