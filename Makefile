@@ -10,10 +10,10 @@ unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check bench dist mutate neighbours clean
+.PHONY: help setup demo test check bench bench-compare dist mutate neighbours clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.ready ## Create .venv with the pinned development tools
 
@@ -30,8 +30,12 @@ check: .venv/.ready ## Check format, lint, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/.bench .venv-diffprivlib/.ready .venv-opendp/.ready ## Run the benchmarks
+bench: .venv/.bench .venv-diffprivlib/.ready .venv-opendp/.ready ## Run the benchmarks; results go to bench-output/
 	$(BIN)/python -m benchmarks
+
+AFTER ?= bench-output/latest.json
+bench-compare: .venv/.bench ## Compare the last make bench with BEFORE=earlier.json; fails if a ratio got worse
+	$(BIN)/python -m benchmarks compare '$(or $(BEFORE),$(error Name an earlier run: make bench-compare BEFORE=earlier.json))' '$(AFTER)'
 
 dist: .venv/.demo ## Build the wheel and the source archive into dist/
 	@$(INSTALL) build
@@ -44,7 +48,7 @@ neighbours: .venv/.ready ## Compare a million pairs of neighbours in every engin
 	INBOUNDS_NEIGHBOUR_CASES=1000000 $(BIN)/pytest -s tests/properties/test_neighbours.py
 
 clean: ## Remove environments, caches and build products
-	rm -rf .venv .venv-diffprivlib .venv-opendp build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-diffprivlib .venv-opendp bench-output build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment in stages: what the demo needs, what the tests need, what the benchmarks compare with. The
@@ -58,7 +62,7 @@ clean: ## Remove environments, caches and build products
 	  exit 1; }
 	@echo "Setting up .venv (less than a minute the first time)"
 	@$(PYTHON) -m venv --clear .venv
-	@$(INSTALL) --no-deps llvmlite numba scipy & large=$$!; \
+	@$(INSTALL) --no-deps scipy & large=$$!; \
 	  $(INSTALL) hatchling matplotlib networkx pandas; wait $$large
 	@$(INSTALL) --no-build-isolation -e '.[demo]'
 	@touch $@

@@ -1,43 +1,86 @@
 """Print the tables of every suite, or of those named on the command line.
 
 A suite is a module of this package whose ``run()`` yields rich tables. Aims are marked as reached
-or missed in the tables; nothing here fails.
+or missed in the tables; nothing here fails. Every measured ratio goes to a JSON file, and
+``python -m benchmarks compare BEFORE.json AFTER.json`` says which of them became worse.
 """
 
 import argparse
-import importlib
 import os
 import platform
+import shutil
+import sys
+from pathlib import Path
 from time import perf_counter
 
 from rich.console import Console
 
+from benchmarks import compare, machine, suite
+from benchmarks.recorded import RecordedTable
+from benchmarks.results import FOLDER, LATEST, Results
+from benchmarks.timing import duration
+
 SUITES = (
     *("calibration", "sampling", "frames", "summaries", "quantiles", "ledger", "privatize"),
-    *("limits", "job"),
+    *("limits", "analysis", "job", "felt"),
 )
+ALONE = ("growth", "install")  # they take minutes and compare nothing from run to run
 
 
-def main() -> None:
+def main() -> int:
+    if sys.argv[1:2] == ["compare"]:
+        return compare.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suites", nargs="*", metavar="suite", help=f"of: {', '.join(SUITES)}")
-    chosen = parser.parse_args().suites or SUITES
-    if unknown := set(chosen) - set(SUITES):
-        parser.error(f"unknown suite {', '.join(sorted(unknown))}; choose of: {', '.join(SUITES)}")
+    known = (*SUITES, *ALONE)
+    listed = f"of: {', '.join(SUITES)}; and, only if they are named: {', '.join(ALONE)}"
+    parser.add_argument("suites", nargs="*", metavar="suite", help=listed)
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help=f"results; the default is a file in {FOLDER}/"
+    )
+    options = parser.parse_args()
+    if unknown := set(options.suites) - set(known):
+        parser.error(f"unknown suite {', '.join(sorted(unknown))}; choose {listed}")
+    _run(options.suites or SUITES, options.json)
+    return 0
+
+
+def _run(suites: tuple[str, ...], path: Path | None) -> None:
     # a table is as wide as it needs to be, also in a pipe
     console = Console(width=None if os.isatty(1) else 160)
-    console.print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {_load()}")
-    started = perf_counter()
-    for name in chosen:
-        for table in importlib.import_module(f"benchmarks.{name}").run():
+    results = Results.started()
+    facts = results.facts["machine"]
+    console.print(
+        f"Python {platform.python_version()}, {facts['cpu']}, {facts['cores']} cores, "
+        f"{_state(results, 'before')}"
+    )
+    saved = path or FOLDER / results.name
+    whole = perf_counter()
+    for name in suites:
+        started, used = perf_counter(), machine.cpu_seconds()
+        for table in suite.tables(name):
             console.print()
             console.print(table)
-    console.print(f"\n{perf_counter() - started:.0f} s, {_load()}")
+            if isinstance(table, RecordedTable):
+                results.add(name, table.ratios)
+        results.finish(name, perf_counter() - started, machine.cpu_seconds() - used)
+        results.save(saved)  # what is measured is kept if a later suite fails
+    if path is None:
+        shutil.copyfile(saved, LATEST)
+    suites_took = results.facts["suites"].items()
+    took = ", ".join(f"{name} {x['seconds']:.0f} s" for name, x in suites_took)
+    cpu = sum(x["cpu_seconds"] for _, x in suites_took)
+    console.print(
+        f"\n{perf_counter() - whole:.0f} s, {cpu:.0f} s of the processor ({took}), "
+        f"{_state(results, 'after')}"
+    )
+    console.print(f"{len(results.ratios)} ratios are in {saved}.")
 
 
-def _load() -> str:
-    return f"load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
+def _state(results: Results, when: str) -> str:
+    load, loop = results.facts[when].values()
+    shown = "unknown" if load is None else f"{load:.1f}"
+    return f"load {shown}, {duration(loop)} for a loop of 10⁴ steps in plain Python"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,8 +1,10 @@
 """How fast a column of a data frame is privatized, against the same pipeline that does nothing.
 
-Aim: half the speed of a pipeline whose function returns its input. Polars hands that function a
-view of memory, so that in memory, it does nothing at all: the aim means something from file to
-file, which is how data leaves its owner.
+Aims: in Polars half the speed of a pipeline whose function returns its input, in DuckDB 0.7. Polars
+hands that function a view of memory, so that in memory, it does nothing at all: the aim means
+something from file to file, which is how data leaves its owner. DuckDB calls a function with 2048
+rows at a time; outputs that are held in memory pass through Arrow, and so does what they are
+compared with.
 """
 
 import warnings
@@ -22,7 +24,7 @@ import inbounds as ib
 from benchmarks.timing import Timing, judged, new_table, race
 from inbounds.frames.local.privatize import privatize
 
-AIM = 0.5
+AIMS = {"Polars": 0.5, "DuckDB": 0.7}
 
 _ROWS = 4 * 10**6
 _SECONDS = 4.0
@@ -36,9 +38,10 @@ def run() -> Iterator[Table]:
     table = new_table(
         f"{_ROWS:,} rows, one column of doubles: privatize, all cores",
         "Million rows a second, and × as a multiple of the same pipeline with a function that "
-        f"returns its input (aim {AIM:g}). noise + clip is numpy's normal, clipped: neither exact "
-        "nor of pure epsilon.",
+        "returns its input (aims: Polars 0.5, DuckDB 0.7). noise + clip is numpy's normal, "
+        "clipped: neither exact nor of pure epsilon.",
         *("engine", "pipeline", "no-op", "privatize", "×", "noise + clip", "×"),
+        labels=("engine", "pipeline"),
     )
     with TemporaryDirectory() as folder:
         source = Path(folder, "in.parquet")
@@ -53,8 +56,8 @@ def run() -> Iterator[Table]:
 def _add(table: Table, engine: str, pipeline: str, timings: tuple[Timing, ...]) -> None:
     nothing, ours, clipped = timings
     speed = nothing.over(ours)
-    cells = (_rate(nothing), _rate(ours), judged(f"{speed:.2f}", speed >= AIM))
-    table.add_row(engine, pipeline, *cells, _rate(clipped), f"{nothing.over(clipped):.2f}")
+    cells = (_rate(nothing), _rate(ours), judged(f"{speed:.2f}", speed >= AIMS[engine]))
+    table.add_row(engine, pipeline, *cells, _rate(clipped), f"{float(nothing.over(clipped)):.2f}")
 
 
 def _rate(timing: Timing) -> str:
@@ -71,7 +74,8 @@ def _pipelines(source: Path, folder: Path) -> dict[tuple[str, str], list[Run]]:
     lazy = _polars_contenders(pl.scan_parquet(source))
     held = _polars_contenders(pl.read_parquet(source).lazy())
     connection = duckdb.connect()
-    relations = _duckdb_contenders(connection.read_parquet(str(source)), connection)
+    opened = connection.read_parquet(str(source))
+    relations = _duckdb_contenders(opened, connection)
     connection.sql(f"CREATE TABLE ages AS FROM '{source}'")
     tables = _duckdb_contenders(connection.table("ages"), connection)
     return {
@@ -79,13 +83,25 @@ def _pipelines(source: Path, folder: Path) -> dict[tuple[str, str], list[Run]]:
         ("Polars", "sum in memory"): [
             lambda x=x: x.select(pl.col("age").sum()).collect(engine="streaming") for x in held
         ],
-        ("DuckDB", "file to file"): [
+        ("DuckDB", "file to memory"): [
+            lambda: _held(opened, connection, lambda values: values),
+            lambda: privatize(opened, {"age": _AGE}),
+            lambda: _held(opened, connection, _noisy),
+        ],
+        ("DuckDB", "lazy, file to file"): [
             lambda x=x: x.write_parquet(str(target), overwrite=True) for x in relations
         ],
-        ("DuckDB", "sum in memory"): [
+        ("DuckDB", "lazy, sum in memory"): [
             lambda x=x: x.aggregate("sum(age)").fetchall() for x in tables
         ],
     }
+
+
+def _held(relation: Any, connection: Any, step: Callable[[Any], Any]) -> Any:
+    """Take a column through Arrow into a relation in memory, in the batches of privatize."""
+    batches = relation.to_arrow_reader(1 << 19)
+    arrays = [pa.array(step(batch["age"].to_numpy())) for batch in batches]
+    return connection.from_arrow(pa.table({"age": pa.chunked_array(arrays)})).materialize()
 
 
 def _polars_contenders(lazy: pl.LazyFrame) -> list[pl.LazyFrame]:

@@ -33,12 +33,12 @@ from benchmarks.job_case import (
     measure,
     truth,
 )
-from benchmarks.timing import new_table, run_json, tracked
+from benchmarks.timing import Ratio, new_table, run_json, tracked
 
 Floats = NDArray[np.float64]
 
 _ROOT = Path(__file__).resolve().parents[1]
-_RUNS = int(os.environ.get("INBOUNDS_BENCH_RUNS", "10"))
+_RUNS = int(os.environ.get("INBOUNDS_BENCH_RUNS", "6"))
 _CASES = {
     "ε = 1, one row": Case(1.0, 0.0, 1),
     "ε = 1, δ = 1e-6, one row": Case(1.0, 1e-6, 1),
@@ -129,13 +129,14 @@ def _comparison(results: dict[tuple[str, str], Result]) -> Table:
         "search for noise scales takes nearly all of its time. Neither rival gains from δ here: "
         "diffprivlib's tools take none, and Laplace noise is OpenDP's best.",
         *("case", "library", *STATISTICS, "lines", "s", "×"),
+        labels=("case", "library"),
     )
     for (named, library), result in results.items():
         ours = results[named, _OURS]
         shown = [_shown(result, ours, statistic) for statistic in STATISTICS]
-        ratio = f"{result.seconds / ours.seconds:.2g}"
+        ratio = f"{Ratio([result.seconds / ours.seconds]):.2g}"
         table.add_row(
-            *(named if library == _OURS else "", library, *shown),
+            *(named, library, *shown),
             *(str(result.lines), f"{result.seconds:.2g}", ratio),
             end_section=library == list(_RIVALS)[-1],
         )

@@ -1,6 +1,6 @@
 """How many releases a second the ledger allows, and whether a long history slows it down.
 
-Aims: half the speed of a bare insert that is as durable; a charge behind 10⁵ entries as quick as
+Aims: 0.8 of the speed of a bare insert that is as durable; a charge behind 10⁵ entries as quick as
 one behind 10. Everything is in the current folder, so that a disk is measured and not memory.
 """
 
@@ -20,7 +20,7 @@ from benchmarks.timing import Timing, duration, judged, new_table, race
 from inbounds.accounting.chain import Account, Charge
 from inbounds.accounting.ledger import Ledger
 
-SPEED_AIM = 0.5
+SPEED_AIM = 0.8
 GROWTH_AIM = 1.25  # a shared disk tells no finer
 
 _BATCH = 10  # rows to a sample: one alone shows the moods of the disk
@@ -61,6 +61,7 @@ def _against_a_bare_insert(folder: Path) -> Table:
         f"{SPEED_AIM:g}). The insert is sqlite3's own, of a row as long, in a transaction of its "
         "own, with the same journal and synchronous=EXTRA. The draw is part of a release.",
         *("bare insert", "Ledger.release", "×", "draw alone"),
+        labels=(),
     )
     cells = (_rate(bare), _rate(ours), judged(f"{speed:.2f}", speed >= SPEED_AIM), _rate(draw))
     table.add_row(*cells)
@@ -123,6 +124,7 @@ def _behind_a_history(folder: Path) -> Table:
         f"Aim: at most {GROWTH_AIM:g} times as long. The first use of a Ledger checks the whole "
         "chain; later ones check what is new.",
         *("budget", "decided by", "10", "10⁵", "ratio", "first use at 10⁵"),
+        labels=("budget", "decided by"),
     )
     for k, case in enumerate(_cases()):
         _add(table, case, folder / f"history{k}.db")
@@ -142,7 +144,7 @@ def _add(table: Table, case: Case, path: Path) -> None:
     first = perf_counter() - started
     runners = (lambda: _release(ledger, "short"), lambda: _release(ledger, "long"))
     short, long = race(*runners, seconds=_SECONDS)
-    ratio = long.over(short)
+    ratio = long.over(short, better="lower")
     shown = judged(f"{ratio:.2f}", ratio <= GROWTH_AIM)
     table.add_row(case.name, case.decides, str(short), str(long), shown, duration(first))
     ledger.close()

@@ -5,7 +5,7 @@ case; what is read back from many people within 1.1 × the limit and the best ri
 of a numpy normal.
 
 Run: python -m benchmarks limits. In the environment, INBOUNDS_BENCH_REPEATS is the number of
-columns whose distribution is recovered (20), and INBOUNDS_BENCH_AUDIT=1 adds audits of 10⁷
+columns whose distribution is recovered (10), and INBOUNDS_BENCH_AUDIT=1 adds audits of 10⁷
 releases.
 """
 
@@ -194,6 +194,7 @@ def _speed() -> Table:
         "×: speed, as a multiple of numpy's Generator.standard_normal in the same run, which has "
         f"one thread. Aims: {SPEED_AIM}, and one value in {duration(ONE_VALUE_SECONDS)}.",
         *("mechanism", "ε", "numpy", "one core", "×", "all cores", "×", "one value"),
+        labels=("mechanism", "ε"),
     )
     values = _RNG.uniform(size=_MANY)
     for name in (*_NEW, "BoundedGaussian"):

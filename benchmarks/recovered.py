@@ -30,7 +30,7 @@ PEOPLE = 10**4
 EPSILONS = (1.0, 3.0)
 OURS = ("Window", "Optimal", "ClampedLaplace", "BoundedLaplace", "BoundedGaussian")
 
-_REPEATS = int(os.environ.get("INBOUNDS_BENCH_REPEATS", "20"))
+_REPEATS = int(os.environ.get("INBOUNDS_BENCH_REPEATS", "10"))
 _MEANS = 10 * _REPEATS  # a mean is read in no time, and a squared error needs many of them
 _RNG = np.random.default_rng(14)
 _PLACES = (np.arange(4000) + 0.5) / 4000  # where distributions are compared
