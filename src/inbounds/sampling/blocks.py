@@ -22,9 +22,10 @@ _served: Counter[str] = Counter()  # values of calls with many, for each kernel
 def kernel_for(name: str, size: int) -> ModuleType | None:
     """Return a module of compiled loops if it repays to use it for `size` values, or else None.
 
-    Plain code gives the same bits in two or three times the time. It serves until it has taken about
-    as long as compiling takes: so no first call waits, and a process that draws very much takes at
-    most about twice the least time. Without numba, which the extra "fast" installs, plain code serves always.
+    Plain code gives the same bits in two or three times the time. It serves until it has taken
+    about as long as compiling takes: so no first call waits, and a process that draws very much
+    takes at most about twice the least time. Without numba, which the extra "fast" installs, plain
+    code always serves.
 
     Examples
     --------
