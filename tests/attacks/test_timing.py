@@ -215,39 +215,42 @@ def test_the_clock_tells_no_values_apart_in_small_releases(
     assert abs(accuracy(release, 300, 1000, pair, 100) - 0.5) <= 0.079
 
 
-def slower(release: Callable[[Any], object], pair: tuple[Any, Any]) -> float:
-    """Return by what fraction releases of the second value take longer: medians, in turn."""
-    times: list[list[float]] = [[], []]
-    for i in range(2400):
-        start = time.perf_counter()
-        for _ in range(50):
-            release(pair[i % 2])
-        times[i % 2].append(time.perf_counter() - start)
-    first, second = (float(np.median(part[200:])) for part in times)
-    return second / first - 1
-
-
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(("mechanism", "pair"), [*FEW_WATCHED, *WITHOUT_TRIALS], ids=str)
-def test_one_value_takes_as_long_as_another(mechanism: Mechanism, pair: tuple[Any, Any]) -> None:
-    """A few percent: Python itself is quicker with short integers, by some 20 ns.
+def test_the_clock_tells_no_values_apart_in_releases_of_one(
+    mechanism: Mechanism, pair: tuple[Any, Any]
+) -> None:
+    """False alarm: 6e-7 each, no retry: five standard deviations of 1000 fair coins.
 
-    The same value twice differs by less than 0.5 % in medians of 1000; if a search may end early,
-    the next test finds far more.
+    Many more observations would find the 20 ns that docs/threat-model.md states.
     """
-    assert abs(slower(mechanism.release, pair)) < 0.04
+    assert abs(accuracy(of_one(mechanism), 300, 1000, pair, 1) - 0.5) <= 0.079
 
 
 @pytest.mark.usefixtures("quiet")
-def test_one_value_takes_longer_if_a_search_may_end_early(
+def test_the_clock_tells_one_value_from_another_if_a_search_may_end_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Power of the test above.
+
+    The search is made eight times, so that more than 0.8 are right. By chance 0.58 are, with a
+    probability below 4e-7, and the test above refuses 0.58.
+    """
+
     def scan(ends: Any) -> Callable[[float], int]:
-        return lambda number: next((i for i, end in enumerate(ends) if end > number), len(ends))
+        def count(number: float) -> int:
+            return next((i for i, end in enumerate(ends) if end > number), len(ends))
+
+        return lambda number: [count(number) for _ in range(8)][-1]
 
     monkeypatch.setattr(place, "_count_not_above", scan)
-    fresh = copy.copy(FAR_TABLE)
-    assert abs(slower(fresh.release, (FAR, FAR + 2**30 - 1))) > 0.08
+    pair = FAR, FAR + 2**30 - 1
+    assert accuracy(of_one(copy.copy(FAR_TABLE)), 300, 1000, pair, 1) >= 0.58
+
+
+def of_one(mechanism: Mechanism) -> Callable[[NDArray[Any]], None]:
+    """Return a release of the only value of an array, as a number that is a new object."""
+    return lambda values: mechanism.release(values.item())
 
 
 @pytest.mark.usefixtures("quiet")

@@ -10,7 +10,10 @@ same arithmetic, so the time does not depend on them.
 the same bits. Proof, and every margin: docs/proofs/sampler.md.
 """
 
+from __future__ import annotations
+
 import math
+from array import array
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -74,10 +77,15 @@ def trial_of(noise: Noise, given: Parameters, caution: float = 0.0) -> Trial:
 
 
 @cache
-def _table(noise: Noise) -> tuple[list[float], list[float], float, float]:
-    """Return the inner edges and the widths of the strips, 2**32 heights, and half their number."""
+def _table(noise: Noise) -> tuple[array[float], array[float], float, float]:
+    """Return the inner edges and the widths of the strips, 2**32 heights, and half their number.
+
+    They are arrays, because the strips of a value at a bound would find more room in a processor's
+    cache if they were objects.
+    """
     table = strips(noise)
-    edges, widths = ([*_PADDING, *side.tolist()] for side in (table.edges[:-1], table.widths))
+    sides = table.edges[:-1], table.widths
+    edges, widths = (array("d", [*_PADDING, *side.tolist()]) for side in sides)
     return edges, widths, table.height * 2.0**32, float(table.count // 2)
 
 
@@ -141,16 +149,16 @@ def _wide_decisions(
         margin = wide * width + base
         index = int(x + 0.5)
         cut, off = 0.5 - margin, abs(x - middle)
-        if (
-            excess >= _ACCEPTED
-            and width <= widest
-            and product - whole >= share
-            and abs(x - index) < cut
-            and off < cut + to_inner
-        ):
-            return index
-        refused = (excess <= -V_MARGIN and width <= widest) or off > middle + margin
-        return REFUSED if refused else UNSURE
+        plain = width <= widest
+        accepted = (  # "and" would end sooner for some values than for others
+            (excess >= _ACCEPTED)
+            & plain
+            & (product - whole >= share)
+            & (abs(x - index) < cut)
+            & (off < cut + to_inner)
+        )
+        refused = ((excess <= -V_MARGIN) & plain) | (off > middle + margin)
+        return index if accepted else REFUSED if refused else UNSURE
 
     return decide
 
@@ -188,8 +196,7 @@ def _narrow_decisions(
         excess = exp(exponent) * thin * 2.0**32 - (bits >> 64 & _LOW_32)
         x = stretch * z + place * span
         index = int(x + 0.5)
-        if excess >= _ACCEPTED and abs(x - index) < cut and abs(x - middle) < inner:
-            return index
-        return REFUSED if excess <= -V_MARGIN else UNSURE
+        accepted = (excess >= _ACCEPTED) & (abs(x - index) < cut) & (abs(x - middle) < inner)
+        return index if accepted else REFUSED if excess <= -V_MARGIN else UNSURE
 
     return decide
