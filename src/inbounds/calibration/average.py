@@ -17,7 +17,6 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import solve_banded
 
 from inbounds._types import Floats
 from inbounds.calibration.column import Mixture, folded, left_half, minimise, plateaus
@@ -248,6 +247,8 @@ def _bins_of(count: int, epsilon: float) -> tuple[float, Floats, Floats]:
 
     Newton's method; the output of a bin [a, b] is y = (b² - a²)/2/(1/ρ + b - a), ρ = e^ε - 1.
     """
+    from scipy.linalg import solve_banded  # noqa: PLC0415 - takes long to load
+
     share = math.exp(-epsilon) / -math.expm1(-epsilon)  # 1/ρ
     ends = np.linspace(-0.5, 0.5, count + 1)
     for _ in range(60):

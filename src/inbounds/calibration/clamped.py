@@ -16,9 +16,10 @@ from flint import arb, ctx
 from scipy.special import erfcx
 
 from inbounds._types import Floats
+from inbounds.calibration.gaussian import gaussian_mu
 from inbounds.numerics import ball
 from inbounds.numerics.quadrature import unit_rule
-from inbounds.numerics.search import smallest_admissible
+from inbounds.numerics.search import crossing, next_admissible
 from inbounds.reach import Reach
 
 _MOST_BITS = 1 << 13
@@ -32,21 +33,24 @@ def clamped_delta(width: float, change: float, sigma: float, epsilon: float) -> 
 
     Delta increases with width/sigma and change/sigma, so a slightly smaller sigma covers rounding.
     """
-    sides = (np.array([side]) for side in (width, change, sigma))
-    if epsilon >= float(_losses(*sides).sum()) * (1 + _ROUNDING):
-        return 0.0
     precision = 128
     while True:
         with ctx.workprec(precision):
             spread, budget = arb(sigma) / (1 + 2.0**-52), arb(epsilon)
             u, shift = arb(width) / spread, arb(change) / spread
             x = (budget / shift - shift / 2).min(u - shift)
-            if abs(x) > 40:  # Φ(-40) is below every double
-                return _SMALLEST if x > 0 else 1.0
+            if x < -40:  # Φ(-40) is below every double
+                return 1.0
             far = budget.exp() * _above(x + shift)
             delta = _above(x) - (far if far.is_finite() else 0)  # without it, an upper bound
-            if delta.rel_accuracy_bits() > 50 or precision >= _MOST_BITS or delta < 2.0**-1000:
+            if x < 40 and delta.rel_accuracy_bits() > 50:
                 return min(1.0, max(0.0, ball.float_above(delta)))
+        if precision == 128 and epsilon >= _interval_epsilon(width, change, sigma):
+            return 0.0
+        if x > 40:
+            return _SMALLEST
+        if precision >= _MOST_BITS or delta < 2.0**-1000:
+            return min(1.0, max(0.0, ball.float_above(delta)))
         precision *= 2
 
 
@@ -56,14 +60,29 @@ def _above(x: arb) -> arb:
 
 def clamped_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
     """Return the smallest sigma that gives (epsilon, delta)."""
-    reach = Reach(np.array([change]), None, np.inf)
 
-    def enough(sigma: float) -> bool:
+    def found(sigma: float) -> float:
         if delta == 0:  # compare the number that the mechanism will report
-            return clamped_epsilon(np.array([width]), reach, np.array([sigma])) <= epsilon
-        return clamped_delta(width, change, sigma, epsilon) <= delta
+            return _interval_epsilon(width, change, sigma)
+        return clamped_delta(width, change, sigma, epsilon)
 
-    return smallest_admissible(enough, change, tolerance=1e-14)
+    def excess(sigma: float) -> float:
+        return math.log(max(found(sigma), _SMALLEST) / asked)
+
+    asked = delta or epsilon
+    high = change / gaussian_mu(epsilon, delta) if delta else change
+    low = high * (1 - 1e-11)
+    while found(high) > asked:
+        low, high = high, 2 * high
+    while found(low) <= asked:
+        low, high = low / 2, low
+    near = crossing(excess, low, high) if excess(low) > 0 > excess(high) else high
+    return next_admissible(near, lambda sigma: found(sigma) <= asked)
+
+
+def _interval_epsilon(width: float, change: float, sigma: float) -> float:
+    sides = (np.array([side]) for side in (width, change, sigma))
+    return float(_losses(*sides)[0]) * (1 + _ROUNDING)
 
 
 def clamped_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:

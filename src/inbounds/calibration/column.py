@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csc_array
 
 from inbounds._types import Floats
 from inbounds.errors import CertificateError
@@ -158,6 +156,8 @@ def minimise(
     CertificateError
         If the solver finds no solution.
     """
+    from scipy.optimize import linprog  # noqa: PLC0415 - takes longer to load than most tables
+
     for method, tolerance in _METHODS:
         solution: Any = linprog(
             cost,
@@ -181,4 +181,6 @@ def minimise(
 
 def _sparse(matrix: Floats) -> Any:
     """Return a matrix without the entries that the solver ignores."""
+    from scipy.sparse import csc_array  # noqa: PLC0415 - comes with linprog
+
     return csc_array(np.where(np.abs(matrix) > _DROPPED, matrix, 0.0))

@@ -12,12 +12,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from inbounds._types import Floats
 from inbounds.calibration.exact import PureLoss
 from inbounds.numerics.partition import ROUNDING
-from inbounds.numerics.search import newton_admissible, next_admissible
+from inbounds.numerics.search import crossing, newton_admissible, next_admissible
 from inbounds.reach import Reach
 
 _FAR, _CELLS, _ROUNDS = 40.0, 1 << 9, 24  # a bound further away than _FAR scales has no effect
@@ -92,7 +91,7 @@ def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
         return reach.radius - float(_changes(widths, reach.caps, scale, level).sum())
 
     most = math.log(float(scale.max() / scale.min())) + 42.0
-    t = most if unused(most) >= 0 else brentq(unused, 0.0, most, xtol=1e-16, rtol=2.0**-50)
+    t = most if unused(most) >= 0 else crossing(unused, 0.0, most)
     return steepest * math.exp(-t)
 
 
@@ -168,6 +167,6 @@ def smallest_scale(
 
     low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
     high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
-    factor = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=2.0**-50))
+    factor = math.exp(crossing(excess, low, high))
     factor = next_admissible(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
     return factor * shape, loss(factor)

@@ -16,13 +16,11 @@ from inbounds._types import Floats
 from inbounds.calibration.concave import RATIO, Coordinates
 from inbounds.calibration.waterfill import worst_change
 from inbounds.numerics import partition
-from inbounds.numerics.search import next_admissible
+from inbounds.numerics.search import crossing, next_admissible
 
 
 def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
     """Return the smallest σ that the paper's theorem allows for an l2 sensitivity `diameter`."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this method needs it
-
     numerator = (float(np.linalg.norm(widths)) + diameter / 2) * diameter
 
     def right_side(square: float) -> float:
@@ -32,7 +30,7 @@ def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
     right = right_side(left)
     square = left
     if right > left * (1 + 1e-15):
-        square = float(brentq(lambda q: q - right_side(q), left, right, xtol=1e-300, rtol=1e-15))
+        square = crossing(lambda q: q - right_side(q), left, right)
     square = next_admissible(square, lambda square: right_side(square) <= square, step=2.0**-51)
     return math.sqrt(square) * (1 + 2.0**-52)
 

@@ -117,6 +117,19 @@ def newton_admissible(
     return number, evaluate(number)[0]
 
 
+def crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return about where a continuous function that changes its sign between two numbers is zero.
+
+    Examples
+    --------
+    >>> crossing(lambda number: number * number - 2.0, 1.0, 2.0)
+    1.41421356237...
+    """
+    from scipy.optimize import brentq  # noqa: PLC0415 - takes as long to load as all else together
+
+    return float(brentq(function, low, high, xtol=1e-300, rtol=2.0**-50))
+
+
 def _checked(larger: float, number: float, most: float) -> float:
     if not number < larger <= min(most, _LARGEST):  # including NaN
         raise CertificateError(f"no number up to {most:g} could be proved to be sufficient.")

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from inbounds._types import Floats
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
+from inbounds.numerics.search import crossing
 
 _STEP, _LAST = 0.01, 200.0  # of the integral, in units of the deviation
 _FARTHEST = 40.0  # deviations, beyond which no interval ends
@@ -78,4 +78,4 @@ def half_length(noise: Noise, errors: Floats, level: float) -> float:
         within = 2 / math.pi * _STEP * float(np.sum(np.sin(places * distance) / places * transform))
         return 1 - within - (1 - level) + _SLACK
 
-    return deviation * float(brentq(beyond, 0.0, _FARTHEST))
+    return deviation * crossing(beyond, 0.0, _FARTHEST)
