@@ -1,6 +1,7 @@
 """The commands. A new one needs a module and one line here."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -32,29 +33,43 @@ class _Commands(TyperGroup):
         raise SystemExit(exit_code_of(lambda: super(_Commands, self).main(*args, **options)))
 
 
-app = typer.Typer(
-    name="inbounds",
-    cls=_Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="Each command shows worked examples: [bold]inbounds calibrate --help[/bold]",
-)
-app.command(epilog=calibrate.EXAMPLES)(calibrate.calibrate)
-app.command(epilog=compare.EXAMPLES)(compare.compare)
-app.command(epilog=limit.EXAMPLES)(limit.limit)
-app.command(epilog=compose.EXAMPLES)(compose.compose)
-app.command(epilog=release.EXAMPLES, context_settings={"ignore_unknown_options": True})(
-    release.release
-)
-app.command(epilog=summarize.EXAMPLES)(summarize.summarize)
-app.command(epilog=privatize.EXAMPLES)(privatize.privatize)
-app.command(epilog=estimate.EXAMPLES)(estimate.estimate)
-app.command(epilog=audit.EXAMPLES)(audit.audit)
-app.add_typer(reproduce.app, name="reproduce")
-app.add_typer(ledger.app, name="ledger")
-app.command(epilog=regimes.EXAMPLES)(regimes.regimes)
+_COMMANDS: dict[str, Any] = {
+    "calibrate": calibrate,
+    "compare": compare,
+    "limit": limit,
+    "compose": compose,
+    "release": release,
+    "summarize": summarize,
+    "privatize": privatize,
+    "estimate": estimate,
+    "audit": audit,
+    "reproduce": reproduce,
+    "ledger": ledger,
+    "regimes": regimes,
+}
+_UNKNOWN_OPTIONS = {"release": {"ignore_unknown_options": True}}  # values may be negative
+
+
+def app_of(names: Iterable[str]) -> typer.Typer:
+    """Return the command line with some of its commands, in the order of the help."""
+    app = typer.Typer(
+        name="inbounds",
+        cls=_Commands,
+        callback=inbounds,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["--help", "-h"]},
+        epilog="Each command shows worked examples: [bold]inbounds calibrate --help[/bold]",
+    )
+    for name in names:
+        module = _COMMANDS[name]
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            settings = _UNKNOWN_OPTIONS.get(name)
+            app.command(epilog=module.EXAMPLES, context_settings=settings)(getattr(module, name))
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -63,7 +78,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def inbounds(
     _version: Annotated[
         bool,
@@ -71,6 +85,9 @@ def inbounds(
     ] = False,
 ) -> None:
     """Differentially private outputs that stay in bounds."""
+
+
+app = app_of(_COMMANDS)
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -81,10 +98,10 @@ def run(args: Sequence[str] | None = None) -> int:
     >>> run(["calibrate", "--bounds", "5:1", "--sensitivity", "1", "--epsilon", "1"])
     2
     """
+    words = sys.argv[1:] if args is None else list(args)
+    known = words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS  # one is sooner built
     try:
-        typer.main.get_command(app).main(
-            args=None if args is None else list(args), prog_name="inbounds"
-        )
+        typer.main.get_command(app_of(known)).main(args=words, prog_name="inbounds")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
