@@ -190,8 +190,8 @@ def private_array(**labelled: object) -> NDArray[Any]:
     return array
 
 
-def private_number(value: float | int, name: str = "values") -> float:
-    """Return a private float or integer of any length if it is finite; errors never show it.
+def private_number(value: float | np.number[Any], name: str = "values") -> float:
+    """Return a private number as a float or an integer, if it is finite; errors never show it.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def private_number(value: float | int, name: str = "values") -> float:
         return value
     if not math.isfinite(value):
         raise ArgumentError.must_be(name, _FINITE)
-    return float(value)
+    return value.item() if isinstance(value, np.integer) else float(value)
 
 
 def private_values(**labelled: object) -> Floats:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Keep the privacy budgets of datasets, in a file or on a PostgreSQL server.",
+    epilog="[bold]Examples[/bold]\n\n"
+    "$ inbounds ledger open survey --epsilon 2 --ledger budget.db\n\n"
+    "$ inbounds ledger show --ledger budget.db\n\n"
+    "Each command shows more: [bold]inbounds ledger open --help[/bold]",
 )
 
 Place = Annotated[

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Recompute the results of the paper, with the exact calibration beside them.",
+    epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce table1",
 )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inbounds.mechanisms.clamped_staircase import ClampedStaircase
     from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 
-_HALVINGS = 60
+_HALVINGS = 44  # ends are wider by less than 1e-13 of the width
 _ROUNDING = 2.0**-48  # covers the rounding of a probability
 _WIDER = 1 + 2.0**-20  # covers the rounding of a grid point
 
@@ -43,6 +43,7 @@ def confidence_interval(
     (0.48, 0.52)
     """
     box, margin = mechanism.domain, before + rounding(mechanism, outputs)
+    bounds = np.stack([np.broadcast_to(side, outputs.shape) for side in (box.lower, box.upper)])
 
     def excluded(values: Floats) -> NDArray[np.bool_]:
         distance = np.maximum(np.abs(outputs - values) - margin, 0.0)
@@ -51,16 +52,14 @@ def confidence_interval(
         nearer = mechanism.cdf(above, values) - mechanism.cdf(values - distance, values)
         return np.asarray(nearer > level + _ROUNDING)
 
-    ends = []
-    for bound in (box.lower, box.upper):
-        outside, inside = np.broadcast_to(bound, outputs.shape), outputs
-        reaches = ~excluded(outside)
-        for _ in range(_HALVINGS):
-            middle = outside / 2 + inside / 2
-            is_out = excluded(middle)
-            outside, inside = np.where(is_out, middle, outside), np.where(is_out, inside, middle)
-        ends.append(np.where(reaches, bound, outside))
-    return ends[0], ends[1]
+    outside, inside = bounds, np.broadcast_to(outputs, bounds.shape)
+    reaches = ~excluded(outside)
+    for _ in range(_HALVINGS):
+        middle = outside / 2 + inside / 2
+        is_out = excluded(middle)
+        outside, inside = np.where(is_out, middle, outside), np.where(is_out, inside, middle)
+    low, high = np.where(reaches, bounds, outside)
+    return low, high
 
 
 def rounding(mechanism: NoiseMechanism | ClampedStaircase, outputs: Floats) -> Floats:

@@ -126,10 +126,11 @@ def foreign_value(name: str) -> ArgumentError:
 
 
 def _object_array(values: Any) -> NDArray[Any]:
-    """Return a list or one value as an array of objects, which numpy must not convert."""
-    is_list = isinstance(values, list | tuple)
-    array = np.empty(len(values) if is_list else (), object)
-    array[...] = values if is_list else [values][0]
+    """Return lists, of lists too, or one value as an array of objects, which keep their types."""
+    if isinstance(values, list | tuple):
+        return np.array(values, object)
+    array = np.empty((), object)
+    array[...] = values
     return array
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -27,7 +27,8 @@ from inbounds.sampling.entropy import SYSTEM, Entropy
 from inbounds.sampling.sampler import Draws
 from inbounds.sensitivity import Sensitivity
 
-_NUMBERS = frozenset({float, int, np.float64})  # that take no arrays
+_NUMBERS = frozenset({float, int, *(np.dtype(char).type for char in "bhilqBHILQefd")})
+"""Types of numbers that take no arrays."""
 _ELSEWHERE = {
     "certificate": "; BoundedGaussian, BoundedLaplace and Optimal have it.",
     "sigma": "; a scale that is no Gaussian's is called scale, if there is one.",
@@ -50,6 +51,12 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     sensitivity: Sensitivity
     _asked: Amount | None = field(init=False)
     _even: Draws = field(init=False)  # the sampler of equal time; it depends on public numbers only
+    _uneven: Draws = field(init=False)  # the other one
+
+    def __init_subclass__(cls) -> None:
+        """Refuse changes; Python itself fails to, with a TypeError, for names that are no fields."""
+        for name in {"__setattr__", "__delattr__"} & vars(cls).keys():
+            setattr(cls, name, _refuse_change)
 
     @property
     def asked(self) -> Amount | None:
@@ -109,8 +116,12 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         >>> round(low, 3), round(high, 3)
         (0.0, 0.24)
         """
-        published = self._published(outputs=outputs)
-        low, high = self._confidence(published, check_level(level))
+        published, level = self._published(outputs=outputs), check_level(level)
+        if self.domain.is_interval and published.ndim:  # equal outputs have equal intervals
+            distinct, place = np.unique(published, return_inverse=True)
+            low, high = self._confidence(distinct, level)
+            return low[place].reshape(published.shape), high[place].reshape(published.shape)
+        low, high = self._confidence(published, level)
         return scalar_or_array(low), scalar_or_array(high)
 
     def to_json(self) -> str:
@@ -187,7 +198,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
             fractions) are not rounded before the lower bound is subtracted.
         equal_time
             Whether the time of a release must not depend on the values. Turn it off only if nobody
-            can observe the time; it saves a few percent.
+            can observe the time; it saves a few percent of large releases.
         entropy
             The source of random bits: that of the operating system, except in tests.
 
@@ -221,7 +232,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         """
         if entropy is not SYSTEM:
             check_entropy(entropy)
-        sampler = self._kept_sampler() if equal_time else self.sampler(equal_time=False)
+        sampler = self._kept_sampler(equal_time)
         if type(values) in _NUMBERS and self.domain.is_interval:
             return sampler.draw_one(_check.private_number(values), entropy)
         column = open_column(values) if self.domain.is_interval else None
@@ -236,13 +247,14 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     def sampler(self, *, equal_time: bool = True) -> Draws:
         """Return the sampler that draws outputs; it does not check its input."""
 
-    def _kept_sampler(self) -> Draws:
-        """Return the sampler of equal time, which is made once."""
+    def _kept_sampler(self, equal_time: bool) -> Draws:
+        """Return a sampler that is made once."""
+        even = equal_time is True or _check.yes_or_no(equal_time=equal_time)
         try:
-            return self._even
+            return self._even if even else self._uneven
         except AttributeError:
-            sampler = self.sampler()
-            object.__setattr__(self, "_even", sampler)
+            sampler = self.sampler(equal_time=even)
+            object.__setattr__(self, "_even" if even else "_uneven", sampler)
             return sampler
 
     @property
@@ -296,6 +308,10 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     def __repr__(self) -> str:
         parameters = "".join(f", {name}={_shown(value)}" for name, value in self.parameters.items())
         return f"{type(self).__name__}({self.domain!r}, {self.sensitivity!r}{parameters})"
+
+
+def _refuse_change(self: Mechanism, name: str, *_: object) -> None:
+    raise FrozenInstanceError(f"cannot change {name!r}: a {type(self).__name__} never changes")
 
 
 def _hashable(value: Any) -> Any:

@@ -172,7 +172,7 @@ class Optimal(Mechanism):
             "epsilon": epsilon,
             "objective": objective,
             "table": table,
-            "_reading": reading_of(table) if objective == "unbiased" else None,
+            "_reading": _reading(table) if objective == "unbiased" else None,
             "_risk": Risk(table),
             "_finite": _finite(table),
             "_sampler": _sampler(table, integral=grid is not None and grid.integral),
@@ -353,6 +353,15 @@ class Optimal(Mechanism):
         column = self._finite.column_of(outputs)
         ends = self._finite.ends
         return self._clip(ends[first[column]]), self._clip(ends[last[column] + 1])
+
+
+def _reading(table: LevelTable) -> tuple[float, float]:
+    if table.kind != "knots":
+        raise CertificateError(
+            'the table was not made for the objective "unbiased".\n'
+            "Hint: Optimal without a table designs one."
+        )
+    return reading_of(table)
 
 
 @lru_cache(maxsize=64)

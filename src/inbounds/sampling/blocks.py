@@ -2,12 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
+from typing import Any
+
+from numpy.typing import NDArray
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
@@ -16,26 +19,29 @@ _PER_THREAD = 1 << 18  # values that justify one more thread
 _MANY = 1 << 14  # values of a call for which compiled code is quicker, if it is loaded
 _REPAYS = 1 << 26  # values that plain code serves in about the time in which loops are compiled
 
-_served: Counter[str] = Counter()  # values of calls with many, for each kernel
+_served: Counter[Hashable] = Counter()  # values of calls with many, for each kernel and variant
 
 
-def kernel_for(name: str, size: int) -> ModuleType | None:
-    """Return a module of compiled loops if it repays to use it for `size` values, or else None.
+def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleType | None:
+    """Return a module of compiled loops if it repays to use it for `values`, or else None.
 
     Plain code gives the same bits in two or three times the time. It serves until it has taken
-    about as long as compiling takes: so no first call waits, and a process that draws very much
-    takes at most about twice the least time. Without numba, which the extra "fast" installs, plain
-    code always serves.
+    about as long as compiling takes: so no call waits for what it could have done sooner, and a
+    process that draws very much takes at most about twice the least time. Loops are compiled for
+    each `variant` and each kind of array by itself, so values are counted by these. Without numba,
+    which the extra "fast" installs, plain code always serves.
 
     Examples
     --------
-    >>> kernel_for("window_kernel", 1000) is None
+    >>> kernel_for("window_kernel", np.zeros(1000)) is None
     True
     """
-    if size < _MANY:
+    if values.size < _MANY:
         return None
-    _served[name] += size
-    return _kernel(name) if _served[name] >= _REPAYS else None
+    flags = values.flags
+    key = name, values.dtype.str, flags.writeable, flags.c_contiguous, *variant
+    _served[key] += values.size
+    return _kernel(name) if _served[key] >= _REPAYS else None
 
 
 def in_blocks(

@@ -43,7 +43,15 @@ AS_FRACTION = np.uint64(0x3FF0000000000000)  # the exponent of 1
 _C9, _C8, _C7, _C6, _C5, _C4, _C3, _, _, _ = TAYLOR
 
 inlined = numba.njit(inline="always", error_model="numpy")
-compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+
+def compiled(loop):
+    """Compile a loop at its first call; numba keeps it on the disk if there is a place for it."""
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(loop)
+    except RuntimeError:  # no folder can be written
+        return numba.njit(**options)(loop)
 
 
 def digest(folder: Path = Path(__file__).parent) -> int:

@@ -80,7 +80,9 @@ class Sampler:
         else:
             _ = self._plan  # built once, before threads start
             read = self._reader(flat.dtype)
-            kernel = kernel_for("trial_kernel", flat.size)
+            joint = self.lower.size > 1
+            variant = self.noise, self.clamped, joint or bool(self._plan.narrow[0])
+            kernel = kernel_for("trial_kernel", flat, joint, *variant)
 
             def fill(part: slice) -> None:
                 block, out = read(flat[part], self._where(part)), outputs[part]

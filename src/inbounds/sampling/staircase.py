@@ -64,7 +64,7 @@ class StaircaseSampler:
             return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
-        kernel = kernel_for("staircase_kernel", flat.size)
+        kernel = kernel_for("staircase_kernel", flat, self.step is None)
         _ = self.noise.tables  # built once, before threads start
         read = self._reader(flat.dtype, kernel)
 

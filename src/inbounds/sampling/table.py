@@ -77,7 +77,7 @@ class TableSampler:
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
         bounds = np.array([self.lower]), np.array([self.upper])
         hold = doubles_hold(flat.dtype, *bounds)
-        kernel = kernel_for("table_kernel", flat.size)
+        kernel = kernel_for("table_kernel", flat, self.rounds_between, self.integral)
         _ = self._alias, self._places.buckets, self._knots  # built once, before threads start
 
         def fill(block: slice) -> None:

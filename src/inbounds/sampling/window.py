@@ -125,7 +125,7 @@ class WindowSampler:
         flat = values.reshape(-1)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.grid.integral else np.float64)
         read, *bounds = interval_doubles(flat.dtype, self.grid.lower, self.grid.upper)
-        kernel = kernel_for("window_kernel", flat.size)
+        kernel = kernel_for("window_kernel", flat, self.grid.step is None)
         write = self._plain(*bounds) if kernel is None else self._compiled(kernel, *bounds)
         words_each = 2 if self.grid.step is None else 3
 

@@ -119,3 +119,12 @@ def test_a_width_of_nearly_whole_steps_is_allowed_for(box, value):
     outputs = np.array([mechanism.release(value) for _ in range(100)])
     low, high = mechanism.confidence(outputs, 0.95)
     assert ((low <= value) & (value <= high)).mean() > 0.8
+
+
+def test_equal_outputs_have_equal_intervals_in_the_shape_of_the_outputs() -> None:
+    m = ib.BoundedGaussian(ib.Box(0, 10, step=1), 1, 2.0)
+    outputs = np.array([[3, 0, 3], [10, 3, 7]])
+    low, high = m.confidence(outputs, 0.9)
+    alone = [m.confidence(int(output), 0.9) for output in outputs.flat]
+    assert list(zip(low.flat, high.flat, strict=True)) == alone
+    assert low.shape == high.shape == outputs.shape

@@ -167,7 +167,7 @@ def test_outputs_of_a_table_must_be_steps() -> None:
 
 def test_a_table_of_cells_is_no_unbiased_one() -> None:
     assert json.loads(MECHANISMS[-2].to_json())["table"]["kind"] == "cells"
-    with pytest.raises(ArgumentError, match="text"):
+    with pytest.raises(CertificateError, match=r'not made for the objective "unbiased"'):
         read_mechanism(changed(MECHANISMS[-2], "parameters", "objective", to="unbiased"))
 
 

@@ -444,3 +444,46 @@ def test_what_only_some_mechanisms_have_is_said_to_be_theirs() -> None:
         assert not hasattr(mechanism, name)
         with pytest.raises(AttributeError, match=f"ClampedLaplace has no attribute.*{words}"):
             getattr(mechanism, name)
+
+
+@each_kind
+@pytest.mark.parametrize("name", ["domain", "epsilon", "foo"])
+def test_nothing_of_a_mechanism_can_be_set_or_deleted(kind: Any, name: str) -> None:
+    mechanism = interval(kind)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=f"^cannot change '{name}'"):
+        setattr(mechanism, name, 1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=f"^cannot change '{name}'"):
+        delattr(mechanism, name)
+
+
+@each_kind
+@pytest.mark.parametrize("wrong", ["no", None, 0, 1.0])
+def test_whether_time_may_tell_is_yes_or_no(kind: Any, wrong: Any) -> None:
+    mechanism = interval(kind)
+    mechanism.release(3.0, equal_time=False)
+    with pytest.raises(ArgumentTypeError, match=r"^equal_time must be True or False"):
+        mechanism.release(3.0, equal_time=wrong)
+
+
+@each_kind
+@pytest.mark.parametrize("equal_time", [True, False])
+def test_a_sampler_is_made_once(kind: Any, equal_time: bool) -> None:
+    mechanism = interval(kind)
+    sampler = mechanism._kept_sampler(equal_time)
+    assert sampler.equal_time is equal_time
+    assert mechanism._kept_sampler(equal_time) is sampler
+
+
+@each_kind
+@pytest.mark.parametrize("char", "bhilqBHILQefd")
+def test_numpys_numbers_give_what_pythons_numbers_give(kind: Any, char: str) -> None:
+    mechanism, number = interval(kind), np.dtype(char).type(3)
+    outputs = [mechanism.release(x, entropy=SeededEntropy(5)) for x in (number, number.item())]
+    assert type(outputs[0]) is float
+    assert outputs[0] == outputs[1]
+
+
+def test_numpys_numbers_that_are_not_finite_are_refused() -> None:
+    for number in (np.float16("nan"), np.float32("inf"), np.float64("-inf")):
+        with pytest.raises(ArgumentError, match=r"^values must be finite"):
+            interval(BoundedGaussian).release(number)

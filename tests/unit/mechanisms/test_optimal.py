@@ -264,3 +264,8 @@ def test_numbers_of_a_certificate_are_not_texts(name: str) -> None:
         forged = json.dumps(fields | {name: text})
         with pytest.raises(ArgumentError, match=r"^text must be"):
             type(proof).from_json(forged)
+
+
+def test_a_table_of_another_kind_is_not_called_unbiased() -> None:
+    with pytest.raises(CertificateError, match=r'not made for the objective "unbiased"'):
+        replace(Optimal(Box(0, 120), 30, 1.0), objective="unbiased")

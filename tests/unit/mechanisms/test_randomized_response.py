@@ -166,3 +166,11 @@ def test_an_estimate_reads_lists_arrays_and_columns() -> None:
     for counts_given in ([1], [1, -1], [0.5, 0.5], [[1, 2]]):
         with pytest.raises(ArgumentError, match=r"^counts must be"):
             m.estimate_counts(counts_given)
+
+
+def test_lists_of_lists_are_released_as_arrays_are() -> None:
+    m = RandomizedResponse(["no", "yes"], epsilon=50.0)
+    rows = [["no", "yes"], ["no", "no"]]
+    assert m.release(rows).tolist() == m.release(np.array(rows)).tolist() == rows
+    with pytest.raises(ArgumentError, match=r"^values must hold levels"):
+        m.release([["no", "yes"], ["no"]])

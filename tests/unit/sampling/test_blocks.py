@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from inbounds.sampling import blocks
@@ -42,11 +43,22 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "_served", Counter())
-    size = blocks._REPAYS // 2
-    assert kernel_for("window_kernel", size) is None
-    assert kernel_for("table_kernel", size) is None
-    assert kernel_for("window_kernel", size) is sys.modules["inbounds.sampling.window_kernel"]
-    assert kernel_for("window_kernel", blocks._MANY - 1) is None
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * blocks._MANY)
+    values = np.zeros(blocks._MANY)
+    assert kernel_for("window_kernel", values) is None
+    assert kernel_for("table_kernel", values) is None
+    assert kernel_for("window_kernel", values) is sys.modules["inbounds.sampling.window_kernel"]
+    assert kernel_for("window_kernel", values[1:]) is None
+
+
+def test_what_is_compiled_by_itself_is_counted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_served", Counter())
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * blocks._MANY)
+    values = np.zeros(blocks._MANY)
+    for kind in (values, np.zeros(2 * blocks._MANY)[::2], np.frombuffer(bytes(8 * blocks._MANY))):
+        assert kernel_for("window_kernel", kind, "step") is None
+        assert kernel_for("window_kernel", kind, "no step") is None
+    assert kernel_for("window_kernel", values, "step") is not None
 
 
 WITHOUT_NUMBA = """
@@ -101,5 +113,7 @@ def test_without_a_working_numba_plain_code_serves_always(
         (tmp_path / "numba.py").write_text("raise ImportError('Numba needs another NumPy')")
         monkeypatch.delitem(sys.modules, "numba", raising=False)
         monkeypatch.syspath_prepend(tmp_path)
-    assert kernel_for("window_kernel", blocks._REPAYS) is None
-    assert kernel_for("window_kernel", blocks._REPAYS) is None
+    monkeypatch.setattr(blocks, "_REPAYS", 0)
+    many = np.zeros(blocks._MANY)
+    assert kernel_for("window_kernel", many) is None
+    assert kernel_for("window_kernel", many) is None

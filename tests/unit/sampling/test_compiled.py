@@ -2,7 +2,9 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numba
 import pytest
 
 from inbounds.numerics.normal import NORMAL
@@ -49,3 +51,12 @@ def test_the_digest_is_in_the_key_of_every_cached_loop() -> None:
     for function in functions:
         cells = [cell.cell_contents for cell in function.py_func.__closure__]
         assert compiled.DIGEST in cells
+
+
+def test_a_loop_is_compiled_where_numba_can_keep_nothing() -> None:
+    """As in a read-only folder: numba finds no place for functions that come from no file."""
+    names: dict[str, Any] = {}
+    exec("def twice(number): return 2 * number", names)
+    with pytest.raises(RuntimeError, match="no locator"):
+        numba.njit(cache=True)(names["twice"])
+    assert compiled.compiled(names["twice"])(21) == 42
