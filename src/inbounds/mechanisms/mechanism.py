@@ -54,7 +54,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     _uneven: Draws = field(init=False)  # the other one
 
     def __init_subclass__(cls) -> None:
-        """Refuse changes; Python itself fails to, with a TypeError, for names that are no fields."""
+        """Refuse changes of any name; Python's own refusal fails for names that are no fields."""
         for name in {"__setattr__", "__delattr__"} & vars(cls).keys():
             setattr(cls, name, _refuse_change)
 
