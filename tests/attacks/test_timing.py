@@ -215,8 +215,16 @@ def test_the_clock_tells_no_values_apart_in_small_releases(
     assert abs(accuracy(release, 300, 1000, pair, 100) - 0.5) <= 0.079
 
 
+AT_BOUNDS: list[tuple[Mechanism, tuple[Any, Any]]] = [
+    (BoundedGaussian(Box(0, 1, step=0.1), 1, 0.05), (0.0, 1.0)),
+    (ClampedGaussian(Box(0, 1), 1, 0.05), (0.0, 1.0)),
+]
+
+
 @pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize(("mechanism", "pair"), [*FEW_WATCHED, *WITHOUT_TRIALS], ids=str)
+@pytest.mark.parametrize(
+    ("mechanism", "pair"), [*FEW_WATCHED, *WITHOUT_TRIALS, *AT_BOUNDS], ids=str
+)
 def test_the_clock_tells_no_values_apart_in_releases_of_one(
     mechanism: Mechanism, pair: tuple[Any, Any]
 ) -> None:

@@ -132,7 +132,8 @@ class Certificate(Printed):
     def _check_fields(self) -> None:
         """Refuse fields that are not valid, because a certificate may come from anybody."""
         sound = self.law in tuple(BY_NAME) and type(self.epsilon) in (int, float)
-        sound = sound and bool(self.rows) and _is_real(self.multiplier)
+        sound = sound and type(self.rows) is tuple and bool(self.rows)  # an iterator has rows once
+        sound = sound and _is_real(self.multiplier)
         if self.order is not None:
             sound = sound and self.order in _ORDERS and not isinstance(self.order, float)
             sound = sound and _is_positive(self.radius) and _is_positive(self.multiplier)

@@ -133,7 +133,8 @@ def number_at(grid: Grid) -> Callable[[float], float]:
     upper, last, ends_at_upper = grid.upper, grid.intervals, grid.reaches_upper
 
     def bounded(index: float) -> float:
-        return upper if ends_at_upper and index == last else min(number(index), upper)
+        ends = ends_at_upper and index == last
+        return (min(number(index), upper), upper)[ends]  # no branch, whose time would tell the end
 
     return bounded
 
@@ -154,6 +155,6 @@ def _unbounded(grid: Grid) -> Callable[[float], float]:
 
     def even(index: float) -> float:
         fraction = index / last
-        return upper if fraction == 1.0 else min(fraction * width + lower, upper)
+        return (min(fraction * width + lower, upper), upper)[fraction == 1.0]
 
     return even

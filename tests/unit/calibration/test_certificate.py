@@ -501,3 +501,11 @@ def test_a_certificate_from_anybody_is_shown_whatever_it_holds(field, value):
     forged = json.loads(honest.to_json()) | {field: value, "rows": []}
     page = Certificate.from_json(json.dumps(forged))._repr_html_()
     assert "<script" not in page
+
+
+def test_rows_that_can_be_read_only_once_are_refused() -> None:
+    """The first look at an iterator would leave nothing for the sum, which would then be zero."""
+    proof = BoundedGaussian(Box(0, 120), 2.5, sigma=16.0).certificate()
+    rows: Any = iter(proof.rows)
+    with pytest.raises(CertificateError, match="fields that are not valid"):
+        dataclasses.replace(proof, epsilon=1e-9, rows=rows).check()

@@ -9,7 +9,7 @@ docs/proofs/statistics.md, items 3, 4 and 11.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import and_, getitem
@@ -100,13 +100,14 @@ def _in_one_pass(
     request = opened.request
     found = checks(*_checked(opened), **_bounds(request))
     plain = plain_columns(
-        _flagged(opened.table, found, request.numbers),
+        _flagged(opened.table, found),
         request.numbers,
         [moment for moment in moments if isinstance(moment, LevelCounts)],
         **_grouped(request),
         secret=secret,
         carried=[_USED, *found.flags],
     )
+    plain = plain._replace(table=_with_finite(plain.table, plain.names.values()))
     integers = IntegerColumns(_with_used(plain, request))
     for moment in moments:
         moment.write(integers, nw.col(plain.name_of(moment)) if moment.column else None)
@@ -142,15 +143,19 @@ def _grouped(request: Request) -> dict[str, Any]:
     return {"by": request.by, "groups": request.groups, "person": request.person}
 
 
-def _flagged(table: BoundTable, found: Checks, numbers: Sequence[str]) -> BoundTable:
-    """Add what was found about each row as integers, and make all numbers finite doubles."""
+def _flagged(table: BoundTable, found: Checks) -> BoundTable:
+    """Add what was found about each row as integers."""
     flags = [flag.cast(nw.Int64()).alias(name) for name, flag in found.flags.items()]
     used = _one_if(found.conditions) if found.conditions else nw.lit(1, nw.Int64())
-    table = table.with_columns(used.alias(_USED), *flags)
-    doubles = {name: nw.col(name).cast(nw.Float64()) for name in dict.fromkeys(numbers)}
+    return table.with_columns(used.alias(_USED), *flags)
+
+
+def _with_finite(table: BoundTable, doubles: Iterable[str]) -> BoundTable:
+    """Replace doubles that are not finite, or null, by zero."""
+    finite = {name: nw.col(name).is_finite() for name in doubles}
     return table.with_columns(
-        nw.when(number.is_finite()).then(number).otherwise(nw.lit(0.0)).alias(name)
-        for name, number in doubles.items()
+        nw.when(usable).then(nw.col(name)).otherwise(nw.lit(0.0)).alias(name)
+        for name, usable in finite.items()
     )
 
 

@@ -93,6 +93,39 @@ def test_one_pass_gives_the_sums_and_points_of_a_table_in_memory(
     assert sum(sum(rows) for _, rows in found[2]) > 0 or found[1][0][0] > 0
 
 
+ROLES: dict[str, Callable[[], Statistic]] = {
+    "code": lambda: mean("code", 0, 5),
+    "far": lambda: total("far", 0, 2.0**54),
+    "flag": lambda: proportion("flag"),
+    "ratio": lambda: median("ratio", 0, 1),
+    "levels of code": lambda: categories("code", [1, 2, 3]),
+    "levels of flag": lambda: categories("flag", [True]),
+}
+
+
+@pytest.mark.parametrize("engine", LAZY)
+@pytest.mark.parametrize("seed", range(25))
+def test_a_column_may_be_a_number_a_key_a_level_and_a_person(engine: str, seed: int) -> None:
+    """Integers beyond 2⁵³ are different people and keys, though they are the same double."""
+    generator = np.random.default_rng(seed)
+    far = 2**53 + generator.integers(0, 5, 60)
+    flags, codes = generator.random(60) < 0.5, generator.integers(1, 4, 60)
+    ratios = generator.integers(0, 3, 60) / 2
+    table = pa.table({"code": codes, "far": far, "flag": flags, "ratio": ratios})
+    keys = {"code": [1, 2, 3], "far": [2**53, 2**53 + 1, 2**53 + 3], "flag": [True, False]}
+    chosen = generator.choice([*ROLES], 3, replace=False)
+    how: dict[str, Any] = {}
+    if generator.random() < 0.7:
+        how["by"] = str(generator.choice([*keys]))
+        how["groups"] = keys[how["by"]]
+    if generator.random() < 0.5:
+        how |= {"person": str(generator.choice(["code", "far"])), "rows": 60}  # so all are used
+    statistics = [count(), *(ROLES[name]() for name in chosen)]
+    found = measured(LAZY[engine](table), statistics, **how)
+    assert found == measured(table, statistics, **how)
+    assert sum(group[0] for group in found[1]) > 0
+
+
 def counted_polars(table: pa.Table) -> tuple[Any, list[int]]:
     rows: list[int] = []
 
