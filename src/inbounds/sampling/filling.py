@@ -28,7 +28,7 @@ from inbounds.sampling.proposal_block import scratch_for
 if TYPE_CHECKING:
     from inbounds.sampling.sampler import Sampler
 
-FEW = 30
+FEW = 20
 """Up to this many values, trials in plain floats are quicker than in arrays."""
 
 _BLOCK = 1 << 14  # values whose trials stay in a core's cache
