@@ -40,6 +40,7 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.suites) - set(known):
         parser.error(f"unknown suite {', '.join(sorted(unknown))}; choose {listed}")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands start as a user's do, not compiling
     _run(options.suites or SUITES, options.json)
     return 0
 
