@@ -83,6 +83,8 @@ def checked_release(
     if is_response(mechanism):
         return _checked_levels(cast("PricedResponse", mechanism), value, options)
     mechanism = cast("PricedMechanism", mechanism)
+    if type(value) in (float, int) and mechanism.domain.is_interval and not options:
+        return CheckedRelease(_check.private_number(value, "value"), 1, _unchanged)
     column = open_column(value, "value") if mechanism.domain.is_interval else None
     numbers = _check.private_array(value=column[0] if column else value)
     mechanism.domain.check_shape(numbers, "value")
