@@ -7,6 +7,8 @@ INSTALL := $(BIN)/python $(PIP) -c constraints.txt
 
 # What would install elsewhere than into the environment, or run other code there.
 unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_USER PYTHONPATH PYTHONHOME
+# What would make every Python of a test or a benchmark compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -247,6 +247,18 @@ def test_120_bins_of_two_groups_are_exact_and_no_engine_warns(
         assert counts == np.histogram(ages, range(121))[0].tolist()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_column_may_be_a_key_and_a_number_in_every_engine(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    """Integers beyond 2⁵³ are different keys, though they are the same double."""
+    table = pa.table({"code": [2**53] * 600 + [2**53 + 1] * 400})
+    asked, keys = [count(), mean("code", 0, 2.0**54)], [2**53, 2**53 + 1]
+    result = summarize(opened(engine, table, request), asked, "code", keys, rho=1e12)
+    rows = nw.from_native(result).lazy().collect().rows(named=True)
+    assert [row["value"] for row in rows if row["statistic"] == "count"] == [600, 400]
+
+
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "spark"])
 @pytest.mark.parametrize("bad", [float("inf"), float("nan")])
 def test_every_engine_refuses_numbers_that_are_none_without_showing_any(

@@ -33,6 +33,7 @@ def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleTyp
 
     Examples
     --------
+    >>> import numpy as np
     >>> kernel_for("window_kernel", np.zeros(1000)) is None
     True
     """
