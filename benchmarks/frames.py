@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 import inbounds as ib
-from benchmarks.timing import Timing, judged, new_table, race
+from benchmarks.timing import Timing, code, judged, new_table, race
 from inbounds.frames.local.privatize import privatize
 
 AIMS = {"Polars": 0.5, "DuckDB": 0.7}
@@ -43,7 +43,7 @@ def run() -> Iterator[Table]:
         *("engine", "pipeline", "no-op", "privatize", "×", "noise + clip", "×"),
         labels=("engine", "pipeline"),
     )
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, code(compiled=True):
         source = Path(folder, "in.parquet")
         # numbers like the answers, so that a file of them costs as much to write
         ages = _AGE.release(_RNG.uniform(0, 120, _ROWS))

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from rich.table import Table
 
 import inbounds as ib
-from benchmarks.timing import Timing, judged, new_table, race
+from benchmarks.timing import Timing, code, judged, new_table, race
 from inbounds.frames.local import file
 from inbounds.frames.local.arrow_frame import released_batch, released_schema
 from inbounds.frames.local.column import PrivateColumn, locate
@@ -67,7 +67,8 @@ def run() -> Iterator[Table]:
     with TemporaryDirectory(dir=os.environ.get("INBOUNDS_BENCH_FOLDER")) as folder:
         source, target = Path(folder, "in.parquet"), Path(folder, "out.parquet")
         _write_input(source, _RACED)
-        yield _pipelines(source, target)
+        with code(compiled=True):
+            yield _pipelines(source, target)
         if _ROWS != _RACED:
             _write_input(source, _ROWS)
         yield _command(source, target)

@@ -8,7 +8,6 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -26,6 +25,7 @@ import inbounds as ib
 from benchmarks.fresh import SIGMA
 from benchmarks.timing import (
     Timing,
+    code,
     duration,
     factor,
     judged,
@@ -36,7 +36,6 @@ from benchmarks.timing import (
     worded,
 )
 from inbounds.numerics.laplace import LAPLACE
-from inbounds.sampling import blocks
 from inbounds.sampling.entropy import SYSTEM
 from inbounds.sampling.sampler import Sampler
 
@@ -51,26 +50,15 @@ _RNG = np.random.default_rng(0)
 
 
 def run() -> Iterator[Table]:
-    with _code(compiled=True):
+    with code(compiled=True):
         _load_kernels()
         yield _against_numpy("compiled")
         yield _against_rivals()
-    with _code(compiled=False):
+    with code(compiled=False):
         yield _against_numpy("without numba")
     yield _one_value()
     yield _first_calls()
     yield _very_many_values()
-
-
-@contextmanager
-def _code(*, compiled: bool) -> Iterator[None]:
-    """Use compiled code at once, or never."""
-    before = blocks._REPAYS
-    blocks._REPAYS = 0 if compiled else 1 << 62
-    try:
-        yield
-    finally:
-        blocks._REPAYS = before
 
 
 def _load_kernels() -> None:

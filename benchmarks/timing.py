@@ -161,3 +161,16 @@ def tracked(items: Iterable[_Item], description: str) -> Iterable[_Item]:
     from rich.progress import track  # noqa: PLC0415 - same
 
     return track(list(items), description, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def code(*, compiled: bool) -> Iterator[None]:
+    """Let compiled code serve at once, as after very many values, or never."""
+    from inbounds.sampling import blocks  # noqa: PLC0415 - some rivals' environments lack it
+
+    before = blocks._REPAYS
+    blocks._REPAYS = 0 if compiled else 1 << 62
+    try:
+        yield
+    finally:
+        blocks._REPAYS = before

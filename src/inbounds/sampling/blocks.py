@@ -16,10 +16,11 @@ from inbounds.sampling.entropy import Entropy, SystemEntropy
 
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 _PER_THREAD = 1 << 18  # values that justify one more thread
-_MANY = 1 << 14  # values of a call for which compiled code is quicker, if it is loaded
+_MANY = 1 << 5  # values of a call for which compiled code is quicker, if it is loaded
+_CALL = 1 << 12  # values that plain code serves in the time that any call takes at least
 _REPAYS = 1 << 26  # values that plain code serves in about the time in which loops are compiled
 
-_served: Counter[Hashable] = Counter()  # values of calls with many, for each kernel and variant
+_served: Counter[Hashable] = Counter()  # values, for each kernel and variant
 
 
 def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleType | None:
@@ -41,7 +42,7 @@ def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleTyp
         return None
     flags = values.flags
     key = name, values.dtype.str, flags.writeable, flags.c_contiguous, *variant
-    _served[key] += values.size
+    _served[key] += values.size + _CALL
     return _kernel(name) if _served[key] >= _REPAYS else None
 
 

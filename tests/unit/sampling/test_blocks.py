@@ -43,7 +43,7 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "_served", Counter())
-    monkeypatch.setattr(blocks, "_REPAYS", 2 * blocks._MANY)
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks._MANY + blocks._CALL))
     values = np.zeros(blocks._MANY)
     assert kernel_for("window_kernel", values) is None
     assert kernel_for("table_kernel", values) is None
@@ -53,7 +53,7 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
 
 def test_what_is_compiled_by_itself_is_counted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_served", Counter())
-    monkeypatch.setattr(blocks, "_REPAYS", 2 * blocks._MANY)
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks._MANY + blocks._CALL))
     values = np.zeros(blocks._MANY)
     for kind in (values, np.zeros(2 * blocks._MANY)[::2], np.frombuffer(bytes(8 * blocks._MANY))):
         assert kernel_for("window_kernel", kind, "step") is None
