@@ -27,10 +27,10 @@ def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleTyp
     """Return a module of compiled loops if it repays to use it for `values`, or else None.
 
     Plain code gives the same bits in two or three times the time. It serves until it has taken
-    about as long as compiling takes: so no call waits for what it could have done sooner, and a
-    process that draws very much takes at most about twice the least time. Loops are compiled for
-    each `variant` and each kind of array by itself, so values are counted by these. Without numba,
-    which the extra "fast" installs, plain code always serves.
+    about as long as compiling takes, so a process takes at most about twice the least time. The
+    call that compiles takes a second or two. Loops are compiled for each `variant` and each kind of
+    array by itself, so values are counted by these. Without numba, which the extra "fast" installs,
+    plain code always serves.
 
     Examples
     --------
