@@ -230,7 +230,7 @@ def test_the_clock_tells_no_values_apart_in_releases_of_one(
 ) -> None:
     """False alarm: 6e-7 each, no retry: five standard deviations of 1000 fair coins.
 
-    Many more observations would find the 20 ns that docs/threat-model.md states.
+    Many more observations would find the nanoseconds that docs/threat-model.md states.
     """
     assert abs(accuracy(of_one(mechanism), 300, 1000, pair, 1) - 0.5) <= 0.079
 
