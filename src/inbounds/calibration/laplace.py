@@ -91,7 +91,7 @@ def _level(widths: Floats, reach: Reach, scale: Floats) -> float:
         return reach.radius - float(_changes(widths, reach.caps, scale, level).sum())
 
     most = math.log(float(scale.max() / scale.min())) + 42.0
-    t = most if unused(most) >= 0 else crossing(unused, 0.0, most)
+    t = most if unused(most) >= 0 else crossing(unused, 0.0, most, within=1e-16)
     return steepest * math.exp(-t)
 
 
@@ -167,6 +167,6 @@ def smallest_scale(
 
     low = math.log(float((reach.caps / shape).max()) / epsilon) - 1e-9  # one cap alone costs more
     high = math.log(2 * total / epsilon) + 1e-9  # slopes are at most 2/b
-    factor = math.exp(crossing(excess, low, high))
+    factor = math.exp(crossing(excess, low, high, within=1e-15))
     factor = next_admissible(factor, lambda factor: loss(factor).epsilon <= epsilon, step=2.0**-50)
     return factor * shape, loss(factor)

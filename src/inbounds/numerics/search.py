@@ -117,8 +117,12 @@ def newton_admissible(
     return number, evaluate(number)[0]
 
 
-def crossing(function: Callable[[float], float], low: float, high: float) -> float:
+def crossing(
+    function: Callable[[float], float], low: float, high: float, *, within: float = 1e-300
+) -> float:
     """Return about where a continuous function that changes its sign between two numbers is zero.
+
+    It is found to 15 digits, or `within` a distance, which matters if it may be near zero.
 
     Examples
     --------
@@ -127,7 +131,7 @@ def crossing(function: Callable[[float], float], low: float, high: float) -> flo
     """
     from scipy.optimize import brentq  # noqa: PLC0415 - takes as long to load as all else together
 
-    return float(brentq(function, low, high, xtol=1e-300, rtol=2.0**-50))
+    return float(brentq(function, low, high, xtol=within, rtol=2.0**-50))
 
 
 def _checked(larger: float, number: float, most: float) -> float:

@@ -10,7 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inbounds.errors import CertificateError
-from inbounds.numerics.search import newton_admissible, next_admissible, smallest_admissible
+from inbounds.numerics.search import (
+    crossing,
+    newton_admissible,
+    next_admissible,
+    smallest_admissible,
+)
 
 LEAST, LARGEST = math.ulp(0.0), sys.float_info.max
 MOST_REPAIRS = 52 + 67
@@ -217,3 +222,14 @@ def test_newtons_method_ends_close_below_the_target(target: float, power: float)
     assert bound == evaluate(number)[0] <= target
     assert bound >= target * (1 - 1e-13)
     assert number in asked
+
+
+def test_a_crossing_near_zero_is_found_to_within_a_distance() -> None:
+    """To 15 digits of next to nothing, it would take more than the steps that there are."""
+
+    def noisy(number: float) -> float:
+        return 1.0 if number > 3e-17 else -1.0
+
+    assert abs(crossing(noisy, -1.0, 1.0, within=1e-16)) < 2e-16
+    with pytest.raises(RuntimeError, match="converge"):
+        crossing(noisy, -1.0, 1.0)
