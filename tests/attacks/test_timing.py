@@ -40,12 +40,10 @@ from inbounds.sampling.trial import trial_of
 
 from . import naive
 
-pytestmark = pytest.mark.alone
-
 Floats = NDArray[np.float64]
 SIZE = 16_384  # values in a release: too few for threads
-TRAIN, TEST, REPEATS = 500, 1500, 2
-FIVE_DEVIATIONS = 0.0646  # of the fraction of 1500 fair coins
+TRAIN, TEST, REPEATS = 300, 1000, 2
+FIVE_DEVIATIONS = 0.079  # of the fraction of 1000 fair coins
 
 
 @pytest.fixture
@@ -110,6 +108,7 @@ def best_threshold(times: Floats, halves: NDArray[np.int64]) -> tuple[float, boo
     return float(times[order[best]]), bool(right[best] > times.size / 2)
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 def test_the_clock_tells_the_value_behind_naive_rejection() -> None:
     """Power of the test below: ten standard deviations of 400 fair coins, chance below 1e-23."""
@@ -117,13 +116,14 @@ def test_the_clock_tells_the_value_behind_naive_rejection() -> None:
     assert accuracy(lambda values: naive.by_rejection(values, 0.1, generator), 300, 400) >= 0.75
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 3.0])
 def test_the_clock_does_not_tell_the_value_behind_ours(sigma: float) -> None:
     """False alarm: 6e-7 for each sigma, no retry.
 
     Labels are independent fair coins whatever the machine does meanwhile. So if time tells
-    nothing, the number of right guesses among 1500 is binomial, and 0.0646 is five of the standard
+    nothing, the number of right guesses among 1000 is binomial, and 0.079 is five of the standard
     deviations of their fraction.
     """
     mechanism = BoundedGaussian(Box(0, 1), 1, sigma)
@@ -151,6 +151,7 @@ WATCHED: list[tuple[Mechanism, tuple[Any, Any]]] = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet", "code")
 @pytest.mark.parametrize(
     ("code", "mechanism", "pair"),
@@ -161,7 +162,7 @@ WATCHED: list[tuple[Mechanism, tuple[Any, Any]]] = [
 def test_the_clock_tells_no_values_apart_behind_any_mechanism(
     mechanism: Mechanism, pair: tuple[Any, Any]
 ) -> None:
-    """False alarm: 6e-7 each, no retry: five standard deviations of 1500 fair coins.
+    """False alarm: 6e-7 each, no retry: five standard deviations of 1000 fair coins.
 
     Among them values next to zero, with which processors compute more slowly if they are let to,
     values at the bounds of clamped mechanisms, grids with a step and long integers.
@@ -187,6 +188,7 @@ WITHOUT_TRIALS: list[tuple[Mechanism, tuple[Any, Any]]] = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet", "code")
 @pytest.mark.parametrize(
     ("mechanism", "pair"), WITHOUT_TRIALS, ids=[f"{m!r} {pair}" for m, pair in WITHOUT_TRIALS]
@@ -198,9 +200,10 @@ def test_the_clock_tells_no_values_apart_behind_windows_tables_and_staircases(
 
     Power: the next test. Both kinds of code, values at the bounds, next to zero and far from it.
     """
-    assert abs(accuracy(mechanism.release, 300, 1000, pair, MANY) - 0.5) <= 0.079
+    assert abs(accuracy(mechanism.release, TRAIN, TEST, pair, MANY) - 0.5) <= FIVE_DEVIATIONS
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(("mechanism", "pair"), [*FEW_WATCHED, *WITHOUT_TRIALS], ids=str)
 def test_the_clock_tells_no_values_apart_in_small_releases(
@@ -212,7 +215,7 @@ def test_the_clock_tells_no_values_apart_in_small_releases(
         for _ in range(4):
             mechanism.release(values)
 
-    assert abs(accuracy(release, 300, 1000, pair, 100) - 0.5) <= 0.079
+    assert abs(accuracy(release, TRAIN, TEST, pair, 100) - 0.5) <= FIVE_DEVIATIONS
 
 
 AT_BOUNDS: list[tuple[Mechanism, tuple[Any, Any]]] = [
@@ -221,6 +224,7 @@ AT_BOUNDS: list[tuple[Mechanism, tuple[Any, Any]]] = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(
     ("mechanism", "pair"), [*FEW_WATCHED, *WITHOUT_TRIALS, *AT_BOUNDS], ids=str
@@ -232,9 +236,10 @@ def test_the_clock_tells_no_values_apart_in_releases_of_one(
 
     Many more observations would find the nanoseconds that docs/threat-model.md states.
     """
-    assert abs(accuracy(of_one(mechanism), 300, 1000, pair, 1) - 0.5) <= 0.079
+    assert abs(accuracy(of_one(mechanism), TRAIN, TEST, pair, 1) - 0.5) <= FIVE_DEVIATIONS
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 def test_the_clock_tells_one_value_from_another_if_a_search_may_end_early(
     monkeypatch: pytest.MonkeyPatch,
@@ -253,7 +258,7 @@ def test_the_clock_tells_one_value_from_another_if_a_search_may_end_early(
 
     monkeypatch.setattr(place, "_count_not_above", scan)
     pair = FAR, FAR + 2**30 - 1
-    assert accuracy(of_one(copy.copy(FAR_TABLE)), 300, 1000, pair, 1) >= 0.58
+    assert accuracy(of_one(copy.copy(FAR_TABLE)), TRAIN, TEST, pair, 1) >= 0.58
 
 
 def of_one(mechanism: Mechanism) -> Callable[[NDArray[Any]], None]:
@@ -261,6 +266,7 @@ def of_one(mechanism: Mechanism) -> Callable[[NDArray[Any]], None]:
     return lambda values: mechanism.release(values.item())
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("quiet")
 def test_the_clock_tells_cells_apart_if_a_search_may_end_early(
     monkeypatch: pytest.MonkeyPatch,
@@ -276,7 +282,7 @@ def test_the_clock_tells_cells_apart_if_a_search_may_end_early(
 
     monkeypatch.setattr(place, "_not_above", search)
     pair = FAR, FAR + 2**30 - 1
-    assert accuracy(FAR_TABLE.release, 300, 1000, pair, MANY) >= 0.58
+    assert accuracy(FAR_TABLE.release, TRAIN, TEST, pair, MANY) >= 0.58
 
 
 @pytest.mark.parametrize("mechanism", [Window, Optimal, ClampedStaircase])

@@ -3,8 +3,6 @@
 Each row is cut into 2ᵇ columns of equal total, each of which holds at most two outputs. The first b
 bits of a random number of 128 bits choose the column, and the others, compared with a threshold,
 the output. The first 64 bits decide, unless they are equal to the threshold's.
-
-Proof: docs/proofs/optimal.md, theorem 8.
 """
 
 from collections.abc import Callable
@@ -25,6 +23,8 @@ _BITS, _WORD = 128, 64
 @dataclass(frozen=True, eq=False)
 class AliasTable:
     """Thresholds and outputs of all columns of all rows.
+
+    Proof that outputs have exactly the rows' probabilities: docs/proofs/optimal.md, theorem 8.
 
     Examples
     --------
@@ -109,6 +109,7 @@ def _columns(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words
 
     Below its threshold, a column has the output of its own number. This is Walker's method, for all
     rows at once: the last column with less than its size is filled up from the last one with more.
+    Proof: docs/proofs/optimal.md, theorem 8.
     """
     high, low, other = _words(rows, bits)
     size = np.uint64(1 << (_WORD - bits))  # of a column, in its first word; the second is zero

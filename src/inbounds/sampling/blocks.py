@@ -68,7 +68,7 @@ def in_blocks(
             fill(slice(start, min(ends[1], start + block)))
 
     workers = size // _PER_THREAD if isinstance(entropy, SystemEntropy) else 1
-    if workers <= 1 or (workers := min(_cores(), workers)) == 1:
+    if workers <= 1 or (workers := min(cores(), workers)) == 1:
         fill_part((0, size))
         return
     cuts = [size * i // workers for i in range(workers + 1)]
@@ -76,7 +76,7 @@ def in_blocks(
         list(pool.map(fill_part, pairwise(cuts)))
 
 
-def _cores() -> int:
+def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -1,7 +1,7 @@
 """Exact draws from candidates with integer weights.
 
 Candidates of equal weight form a class, and all that is drawn is a class and a place in it. Both
-draws use integers alone. Proof: docs/proofs/quantiles.md, items 2 to 4.
+draws use integers alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def draw_by_weight(
 ) -> tuple[int, int]:
     """Draw a candidate with a probability that is proportional to its weight.
 
-    This is the exponential mechanism.
+    This is the exponential mechanism. Proof: docs/proofs/quantiles.md, theorem 2.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def draw_willing(sizes: Sequence[int], weights: Sequence[int], entropy: Entropy)
     """Draw a uniform one of the willing candidates.
 
     A candidate is willing with probability weight / largest weight, independently of all others.
-    This is the permute-and-flip mechanism. The arguments are those of `draw_by_weight`; all sizes
-    must be positive.
+    This is the permute-and-flip mechanism (docs/proofs/quantiles.md, theorem 4). The arguments are
+    those of `draw_by_weight`; all sizes must be positive.
 
     Examples
     --------

@@ -3,8 +3,6 @@
 Compiled code is cached between runs, under a key that covers only the file of the loop itself.
 DIGEST covers everything else that is compiled into a loop. Loops are made by functions that take
 it as an argument, so that it becomes part of the key.
-
-Proof, and the errors of the arithmetic: docs/proofs/sampler.md.
 """
 
 import hashlib
@@ -46,7 +44,10 @@ inlined = numba.njit(inline="always", error_model="numpy")
 
 
 def compiled(loop):
-    """Compile a loop at its first call; numba keeps it on the disk if there is a place for it."""
+    """Compile a loop at its first call; numba keeps it on the disk if there is a place for it.
+
+    The compiler may not fuse operations: docs/proofs/sampler.md, theorem 5.
+    """
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(loop)
@@ -79,7 +80,10 @@ def keyed(number, digest):
 
 @inlined
 def exp(x):
-    """Return what `exponential.exp` returns, bit by bit, without branches."""
+    """Return what `exponential.exp` returns, bit by bit, without branches.
+
+    Proof of the error: docs/proofs/sampler.md, theorem 8.
+    """
     shifted = x * LOG2_E + ROUNDER
     n = shifted - ROUNDER
     r = (x - n * LN2_HIGH) - n * LN2_LOW

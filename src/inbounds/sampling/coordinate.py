@@ -2,27 +2,28 @@
 
 It serves small releases, and what is left over of large ones: trials that are too close to call,
 and coordinates that are too extreme for trials in doubles.
-
-Proof: docs/proofs/sampler.md.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
 from inbounds.sampling.atoms import BEYOND, INSIDE, verdict_of
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Exact, Grid
+from inbounds.sampling.grid import REFUSED, Exact, Grid
 from inbounds.sampling.plan import is_usable, parameters
 from inbounds.sampling.point import number_at, offset_from
 from inbounds.sampling.refine import is_beyond, refine
-from inbounds.sampling.trial import UNSURE, trial_of
+from inbounds.sampling.trial import Proposal, trial_of
 
 _LOW_64 = (1 << 64) - 1
 
 
 class Coordinate:
     """The noise of one distribution on an interval.
+
+    Every index has exactly the ideal distribution. Proof: docs/proofs/sampler.md, theorem 1.
 
     Parameters
     ----------
@@ -42,7 +43,10 @@ class Coordinate:
     True
     """
 
-    __slots__ = ("_clamped", "_number", "_offset", "_trial", "_verdict", "grid", "noise", "scale")
+    __slots__ = (
+        *("_clamped", "_decide", "_even", "_last", "_lower", "_number", "_offset", "_propose"),
+        *("_verdict", "grid", "noise", "scale", "words"),
+    )
 
     def __init__(
         self,
@@ -58,47 +62,89 @@ class Coordinate:
     ) -> None:
         self.noise, self.scale, self._clamped = noise, scale, clamped
         self.grid = grid = Grid.fit(lower, upper, step, scale)
+        self._lower, self._last, self._even = lower, grid.intervals, step is None
+        self.words = 3 if clamped else 2
         self._number, self._offset = number_at(grid), offset_from(lower, upper)
         width, spacing = upper - lower, spacing_of(grid)
-        self._trial = self._verdict = None
+        self._propose = self._decide = self._verdict = None
         if spacing > 0 and is_usable(width, width / scale, width / spacing):
             given = parameters(noise, lower, upper, scale, spacing, equal_time=equal_time)
-            self._trial = trial_of(noise, given, caution)
-            self._verdict = verdict_of(noise, given) if clamped else None
+            self._propose, self._decide = trial_of(noise, given, caution)
+            self._verdict = verdict_of(noise, given.u) if clamped else None
 
     def draw(self, number: Exact, entropy: Entropy) -> float:
         """Return an output for a number."""
         return self._number(self.index(number, entropy))
 
-    def index(self, number: Exact, entropy: Entropy) -> int:
+    def draw_from(self, words: Sequence[int], number: Exact, entropy: Entropy) -> float:
+        """Return an output for a number, from as many random words of 64 bits as `words` says."""
+        return self._number(self._index(words, number, entropy))
+
+    def index(self, number: Exact, entropy: Entropy) -> float:
         """Return the grid index of an output for a number."""
-        if self._verdict is None:
-            return self.inside(number, entropy)
-        inside = self.inside(number, entropy)
-        word = entropy.bits(64)
-        verdict = self._verdict(self._offset(number), word)
+        random = entropy.bits(64 * self.words)
+        first, second = random >> 64, random & _LOW_64
+        if self.words == 2:
+            return self._index((first, second), number, entropy)
+        return self._index((first >> 64, first & _LOW_64, second), number, entropy)
+
+    def _index(self, words: Sequence[int], number: Exact, entropy: Entropy) -> float:
+        """Return an index from random words: two for a trial, and one that may choose a bound.
+
+        Proof: docs/proofs/sampler.md, theorem 11.
+        """
+        propose, decide, judge = self._propose, self._decide, self._verdict
+        if propose is None or decide is None:
+            return self._drawn(number, entropy, clamped=self._clamped)
+        distance = number - self._lower if type(number) is float else self._offset(number)
+        proposal = propose(distance)
+        index = decide(proposal, words[0], words[1])
+        if index < 0:
+            index = self._again(index, words, proposal, number, entropy)
+        inside = index if self._even else min(index, self._last)
+        if judge is None:
+            return inside
+        word = words[2]
+        verdict = judge(proposal[0], word)
         if verdict == INSIDE:
             return inside
         if verdict == BEYOND:
-            return self.grid.intervals if word >> 63 else 0
+            return self._last if word >> 63 else 0
         return self.at_bound(number, word, inside, entropy)
 
-    def inside(self, number: Exact, entropy: Entropy) -> int:
-        """Return the index of an output before it may be moved to a bound."""
-        trial = self._trial
-        if trial is None:
-            return self._drawn(number, entropy, clamped=self._clamped)
-        proposal = trial.propose(self._offset(number))
-        decide, bits = trial.decide, entropy.bits
-        while True:
-            random = bits(128)
-            index = decide(proposal, random)
-            if index >= 0:
-                return min(int(index), self.grid.intervals)
-            if index == UNSURE:
-                words = random >> 64, random & _LOW_64
-                _, first, many, thin = proposal
-                return self.settle(number, (int(first), int(many), thin), words, entropy)
+    def tried(
+        self, number: Exact, words: Sequence[int], proposal: Proposal | None, entropy: Entropy
+    ) -> float:
+        """Return the index of an output before it may be moved to a bound.
+
+        The first trial is by two random words; the proposal may be known already.
+        """
+        assert self._propose is not None
+        assert self._decide is not None
+        if proposal is None:
+            proposal = self._propose(self._offset(number))
+        index = self._decide(proposal, words[0], words[1])
+        return index if index >= 0 else self._again(index, words, proposal, number, entropy)
+
+    def _again(
+        self,
+        index: float,
+        words: Sequence[int],
+        proposal: Proposal,
+        number: Exact,
+        entropy: Entropy,
+    ) -> float:
+        """Return the index of a value after a trial by `words` that was refused or not decided."""
+        decide = self._decide
+        assert decide is not None
+        while index == REFUSED:
+            random = entropy.bits(128)
+            words = random >> 64, random & _LOW_64
+            index = decide(proposal, *words)
+        if index >= 0:
+            return index
+        _, first, many, thin = proposal
+        return self.settle(number, (int(first), int(many), thin), (words[0], words[1]), entropy)
 
     def settle(
         self,
@@ -107,7 +153,10 @@ class Coordinate:
         words: tuple[int, int],
         entropy: Entropy,
     ) -> int:
-        """Return the index of a trial that doubles did not decide, or of a new one if refused."""
+        """Return the index of a trial that doubles did not decide, or of a new one if refused.
+
+        Proof: docs/proofs/sampler.md, theorems 5 and 10.
+        """
         index = refine(
             value=self.grid.clamp(number),
             noise=self.noise,
@@ -119,8 +168,11 @@ class Coordinate:
         )
         return self._drawn(number, entropy, clamped=False) if index is None else index
 
-    def at_bound(self, number: Exact, word: int, inside: int, entropy: Entropy) -> int:
-        """Return an index after settling in ball arithmetic whether noise leaves the box."""
+    def at_bound(self, number: Exact, word: int, inside: float, entropy: Entropy) -> float:
+        """Return an index after settling in ball arithmetic whether noise leaves the box.
+
+        Proof: docs/proofs/sampler.md, theorem 11.
+        """
         upward = bool(word >> 63)  # noise above zero
         beyond = is_beyond(
             value=self.grid.clamp(number),
@@ -140,6 +192,8 @@ class Coordinate:
 
 def spacing_of(grid: Grid) -> float:
     """Return the distance between the points of a grid as a double, within 3 units.
+
+    Margins allow for as much: docs/proofs/sampler.md, theorem 7.
 
     Examples
     --------

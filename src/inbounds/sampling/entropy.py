@@ -50,7 +50,7 @@ class SystemEntropy:
 
     def bits(self, count: int) -> int:
         """Return an integer made of `count` fresh random bits."""
-        return _leading_bits(os.urandom(_bytes_holding(count)), count)
+        return int.from_bytes(os.urandom((count + 7) // 8)) >> -count % 8
 
     def words(self, count: int) -> Words:
         """Return a new array of `count` words of 64 fresh random bits."""
@@ -79,7 +79,7 @@ class SeededEntropy:
         """Return the next `count` bits of the stream."""
         state = hashlib.shake_256(f"{self.seed}:{self._calls}".encode())
         self._calls += 1
-        return _leading_bits(state.digest(_bytes_holding(count)), count)
+        return int.from_bytes(state.digest((count + 7) // 8)) >> -count % 8
 
     def words(self, count: int) -> Words:
         """Return the next `count` words of the stream."""
@@ -98,11 +98,3 @@ def _keystream(key: bytes, count: int) -> Words:
     zeros = memoryview(_ZEROS)[:size] if size <= len(_ZEROS) else bytes(size)
     encryptor.update_into(zeros, words.view(np.uint8).data)
     return words[:count]
-
-
-def _bytes_holding(count: int) -> int:
-    return (count + 7) // 8
-
-
-def _leading_bits(raw: bytes, count: int) -> int:
-    return int.from_bytes(raw) >> (8 * len(raw) - count)

@@ -1,8 +1,6 @@
 """An exponential of sums and products only, so that every machine makes the same decisions.
 
 For a float and for arrays, with the same bits. The error is far below the margins of a trial.
-
-Proof: docs/proofs/sampler.md, "Acceptance".
 """
 
 from collections.abc import Sequence
@@ -30,6 +28,8 @@ _BIAS, _MANTISSA = np.array(1023), np.array(52)
 def exp(x: float) -> float:
     """Return e**x for LEAST <= x <= 0, with a relative error below 2**-36.
 
+    Proof: docs/proofs/sampler.md, theorem 8.
+
     Examples
     --------
     >>> import math
@@ -44,6 +44,8 @@ def exp(x: float) -> float:
 
 def exp_in_place(x: Floats, scratch: Sequence[Floats]) -> None:
     """Replace every x by its exponential; `scratch` is three arrays of the same shape.
+
+    Proof of the error: docs/proofs/sampler.md, theorem 8.
 
     Examples
     --------

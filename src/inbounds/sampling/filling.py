@@ -2,13 +2,11 @@
 
 Which program makes the trials depends on the number of values alone: plain floats for few, NumPy or
 compiled code for many.
-
-Proof: docs/proofs/sampler.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -24,6 +22,8 @@ from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import Exact
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.proposal_block import scratch_for
+from inbounds.sampling.trial import Proposal
+from inbounds.sampling.trial_block import FEW_REFUSED, Again
 
 if TYPE_CHECKING:
     from inbounds.sampling.sampler import Sampler
@@ -57,6 +57,8 @@ class Block:
 @dataclass(frozen=True, slots=True, eq=False)
 class Filling:
     """Draws the indices of blocks, with the random bits of `entropy`.
+
+    Every index has exactly the ideal distribution. Proof: docs/proofs/sampler.md, theorem 1.
 
     Parameters
     ----------
@@ -101,29 +103,33 @@ class Filling:
     def _fill_alike(self, block: Block, indices: Floats) -> None:
         """Draw a grid index for each value; all windows are narrow, or all wide."""
         self._try(block, indices)
-        np.minimum(indices, self.sampler.intervals[block.where], out=indices)
+        if self.sampler.has_steps:  # without, no position is rounded to more than the last point
+            np.minimum(indices, self.sampler.intervals[block.where], out=indices)
         if self.sampler.clamped:
             for piece in pieces(indices.size):
                 self.move_to_bounds(block.part(piece), indices[piece])
 
     def _try(self, block: Block, indices: Floats) -> None:
         """Make trials of all values until none is refused."""
-        refused = np.concatenate(
-            [
-                self._attempt(block.part(piece), indices[piece]) + piece.start
-                for piece in pieces(indices.size)
-            ]
-        )
-        if refused.size > FEW:
+        if indices.size <= _BLOCK:
+            refused = self._attempt(block, indices)
+        else:
+            refused = np.concatenate(
+                [
+                    self._attempt(block.part(piece), indices[piece]) + piece.start
+                    for piece in pieces(indices.size)
+                ]
+            )
+        if refused.size:
             drawn = np.empty(refused.size)
             self._try(block.part(refused), drawn)
             indices[refused] = drawn
-            return
-        for i in refused.tolist():
-            indices[i] = self._coordinate(block, i).inside(block.number(i), self.entropy)
 
     def _attempt(self, block: Block, indices: Floats) -> NDArray[np.intp]:
-        """Make one trial of each value; return the places of those that are refused."""
+        """Make one trial of each value; return the places of those that have none accepted yet.
+
+        If few are refused, they are tried again at once, and all have an index.
+        """
         size = indices.size
         words, trials = self.entropy.words(2 * size), self.sampler.trials(block)
         attempt = trials.attempt if self.kernel is None else partial(self.kernel.attempt, trials)
@@ -131,10 +137,27 @@ class Filling:
         for i, proposal in zip(again.unsure.tolist(), again.proposals, strict=True):
             pair, one = (int(words[i]), int(words[size + i])), self._coordinate(block, i)
             indices[i] = one.settle(block.number(i), proposal, pair, self.entropy)
-        return again.refused
+        if again.refused.size > FEW_REFUSED:
+            return again.refused
+        if again.refused.size:
+            self._repeat(block, indices, again)
+        return again.refused[:0]
+
+    def _repeat(self, block: Block, indices: Floats, again: Again) -> None:
+        """Make trials of the values that were refused, one by one, until none is."""
+        count, entropy = again.refused.size, self.entropy
+        pairs = entropy.words(2 * count).reshape(-1, 2).tolist()
+        numbers = block.numbers[again.refused].tolist()
+        known: Sequence[Proposal | None] = again.again or [None] * count
+        each = zip(again.refused.tolist(), numbers, pairs, known, strict=True)
+        for i, number, pair, proposal in each:
+            indices[i] = self._coordinate(block, i).tried(number, pair, proposal, entropy)
 
     def move_to_bounds(self, block: Block, indices: Floats) -> None:
-        """Move indices to the bounds where noise leaves the box, by one more random word each."""
+        """Move indices to the bounds where noise leaves the box, by one more random word each.
+
+        Proof: docs/proofs/sampler.md, theorem 11.
+        """
         words, given = self.entropy.words(indices.size), self.sampler.trials(block).given
         judge = verdicts if self.kernel is None else self.kernel.verdicts
         found = judge(self.sampler.noise, given, block.doubles, words, self.scratch)
@@ -147,7 +170,7 @@ class Filling:
             indices[i] = one.at_bound(block.number(i), int(words[i]), inside, self.entropy)
 
     def _coordinate(self, block: Block, i: int) -> Coordinate:
-        return self.sampler.coordinate(int(block.where[i if block.where.size > 1 else 0]))
+        return self.sampler.coordinate(block.where.item(i if block.where.size > 1 else 0))
 
 
 def pieces(size: int) -> Iterator[slice]:

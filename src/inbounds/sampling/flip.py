@@ -1,7 +1,4 @@
-"""Exact coin flips, each with a probability of its own that is a whole number of parts.
-
-Proof: docs/proofs/groups.md, item 4.
-"""
+"""Exact coin flips, each with a probability of its own that is a whole number of parts."""
 
 from collections.abc import Sequence
 
@@ -12,6 +9,8 @@ _WORD = 64
 
 def flips(parts: Sequence[int], bits: int, entropy: Entropy) -> list[bool]:
     """Return independent flips that are true with the probabilities parts / 2^`bits`.
+
+    Proof: docs/proofs/groups.md, theorem 4.
 
     Parameters
     ----------

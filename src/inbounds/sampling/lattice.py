@@ -3,8 +3,6 @@
 A staircase is not continuous: values that are further apart than the sensitivity, by however
 little, may cost twice the epsilon. So the period of the noise, in whole cells, covers the
 sensitivity and every rounding error on the way from a value to its cell.
-
-Proof: docs/proofs/staircase.md, parts 1 and 2.
 """
 
 from __future__ import annotations
@@ -60,6 +58,8 @@ class Part:
 @dataclass(frozen=True, eq=False)
 class Lattice:
     """Cells on [lower, upper], and the staircase in units of cells.
+
+    Proof: docs/proofs/staircase.md, theorems 1 and 2.
 
     Parameters
     ----------
@@ -143,13 +143,17 @@ class Lattice:
 
     @property
     def rounding(self) -> float:
-        """More than an output can be from the ideal one, before it is rounded to a step."""
+        """More than an output can be from the ideal one, before it is rounded to a step.
+
+        Proof: docs/proofs/staircase.md, theorem 4.
+        """
         return self.spacing * (1 + 2.0**-20) + 2.0**-49 * (self.upper - self.lower)
 
     def covers(self, sensitivity: float) -> bool:
         """Tell whether values at that distance are at most one period apart: a check in integers.
 
         Decimal numbers at that distance, which may be further apart as doubles, are included.
+        Proof: docs/proofs/staircase.md, theorem 1.
         """
         most = reach(self.lower, self.upper, sensitivity)
         return Fraction(self.per_unit) * most <= self.period
@@ -190,7 +194,8 @@ def reach(lower: float, upper: float, sensitivity: float, rounding: int = _ROUND
 
     Two numbers may differ by one unit in the last place more than the sensitivity if they were
     rounded to doubles, and the sensitivity may have been rounded to a double itself. Rounding on
-    the way to a cell adds at most `rounding` units of 2^-53 of the width.
+    the way to a cell adds at most `rounding` units of 2^-53 of the width. Proof:
+    docs/proofs/staircase.md, theorems 1 and 6.
     """
     width = Fraction(upper) - Fraction(lower)
     between = Fraction(math.nextafter(sensitivity, math.inf))

@@ -3,8 +3,6 @@
 The kernel needs a value's distance from the bound within 2 units in the last place, and `reference`
 and `refine` read the exact number. So a value is never rounded before the bound is subtracted: an
 integer near 2⁶⁰ may be 128 away from the nearest double.
-
-Proof: docs/proofs/sampler.md, on numbers that a double cannot represent exactly.
 """
 
 import math
@@ -29,6 +27,7 @@ def doubles_hold(dtype: np.dtype[Any], lower: Floats, upper: Floats) -> bool:
     """Tell whether doubles represent all numbers of a type that lie in a box exactly.
 
     Integers outside the box become doubles outside the box, so clamping is exact as well.
+    Proof: docs/proofs/sampler.md, theorem 2.
 
     Examples
     --------
@@ -48,7 +47,8 @@ class Integers:
     """Subtracts the lower bounds of a box from integers of one type.
 
     `first` and `last` are the smallest and largest integer of the type in the box. If there is
-    none, both are the nearest one below the upper bound.
+    none, both are the nearest one below the upper bound. Distances are within 2 units of the exact
+    ones. Proof: docs/proofs/sampler.md, theorem 2.
 
     Examples
     --------
@@ -126,6 +126,8 @@ def as_doubles(values: NDArray[Any]) -> Floats:
 
 def rational_offsets(values: NDArray[Any], lower: Floats, upper: Floats) -> Floats:
     """Return the distances of integers, fractions and doubles in an array of objects.
+
+    Each is rounded once. Proof: docs/proofs/sampler.md, theorem 2.
 
     Examples
     --------

@@ -4,8 +4,6 @@ The probabilities are rounded down to multiples of 2^-32, and what is left over 
 Walker's alias method draws from these integers exactly, with one comparison. If the leftover is
 drawn, which is rare, the outcome is decided by how much rounding took from each probability, in
 ball arithmetic, with bits drawn until that is certain. So no rounding affects the distribution.
-
-Proof: docs/proofs/staircase.md, part 3.
 """
 
 from __future__ import annotations
@@ -43,6 +41,8 @@ Weights = Callable[[], list[arb]]
 @dataclass(frozen=True, eq=False)
 class OutcomeTable:
     """Outcomes 0, 1, …, with probabilities proportional to `weights`.
+
+    Draws are exact. Proof: docs/proofs/staircase.md, theorem 3.
 
     Parameters
     ----------

@@ -3,8 +3,6 @@
 A multiplication in doubles only says which boundary is worth a comparison. Since it is monotone, a
 boundary that falls into another bucket lies on the same side of all values of this bucket. Where
 there are no buckets, every value takes as many steps of a binary search.
-
-Proof: docs/proofs/optimal.md, theorem 9.
 """
 
 import math
@@ -27,6 +25,8 @@ _MOST_BUCKETS = 1 << 16
 @dataclass(frozen=True, eq=False)
 class Places:
     """The boundaries between cells, inside a box.
+
+    Proof that cells are found exactly: docs/proofs/optimal.md, theorem 9.
 
     Examples
     --------

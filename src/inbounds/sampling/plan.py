@@ -1,7 +1,4 @@
-"""The public parameters of a trial, for one coordinate or for arrays of them.
-
-Proof: docs/proofs/sampler.md.
-"""
+"""The public parameters of a trial, for one coordinate or for arrays of them."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -13,7 +10,7 @@ from inbounds._types import Floats
 from inbounds.numerics.laplace import LAPLACE
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling.exponential import LEAST, exp
+from inbounds.sampling.exponential import LEAST, exp, exp_in_place
 from inbounds.sampling.strips import STRIPS
 
 NARROW = {NORMAL: 0.42, LAPLACE: 0.05}
@@ -67,7 +64,10 @@ class Parameters(NamedTuple):
 def parameters(
     noise: Noise, lower: Any, upper: Any, scale: Any, spacing: Any, *, equal_time: bool
 ) -> Parameters:
-    """Return the parameters of a coordinate from floats, or of several from arrays."""
+    """Return the parameters of a coordinate from floats, or of several from arrays.
+
+    Tiny bounds and distances are flushed. Proof: docs/proofs/sampler.md, theorem 2.
+    """
     width = upper - lower
     u = width / scale
     target = _EVEN * least_acceptance(noise, u) if equal_time else u * 0.0 + np.inf
@@ -78,14 +78,17 @@ def parameters(
 
 
 def is_usable(width: Any, u: Any, span: Any) -> Any:
-    """Return whether a coordinate is not too extreme for trials in doubles."""
+    """Return whether a coordinate is not too extreme for trials in doubles.
+
+    In wider boxes strips might not cover the window. Proof: docs/proofs/sampler.md, theorem 6.
+    """
     return (width > _LEAST) & (width < _MOST) & (span < _MOST_STEPS) & (u < _MOST_SCALES)
 
 
 def least_acceptance(noise: Noise, u: Any) -> Any:
     """Return a lower bound of the chance of acceptance of any value, for a width of u scales.
 
-    Only time depends on it. Proof: docs/proofs/sampler.md, "Time".
+    Only time depends on it. Proof: docs/proofs/sampler.md, theorem 12.
     """
     if isinstance(u, float):
         wide = u > NARROW[noise]
@@ -106,9 +109,15 @@ def _least_wide(noise: Noise, u: Any) -> Any:
         root = sum(c * x**k for k, c in enumerate(ROOT))
         mass, excess = STRIPS * (1 - 1 / root**16), EXCESS[noise] * x * x
     else:
-        lost = exp(max(-u, LEAST)) if isinstance(u, float) else np.exp(np.maximum(-u, LEAST))
+        lost = exp(max(-u, LEAST)) if isinstance(u, float) else _exps(np.maximum(-u, LEAST))
         mass, excess = STRIPS * (1 - lost), EXCESS[noise] * u
     return mass / (mass + _ENDS + lowest(excess, _MOST_EXCESS[noise]))
+
+
+def _exps(exponents: Floats) -> Floats:
+    """Return exponentials with the same bits as `exp`, on every machine."""
+    exp_in_place(exponents, list(np.empty((3, *exponents.shape))))
+    return exponents
 
 
 @dataclass(frozen=True, slots=True, eq=False)

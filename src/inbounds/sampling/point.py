@@ -2,8 +2,6 @@
 
 This is what `offset` and `grid` do for arrays, bit by bit. What depends on public numbers alone is
 computed once, when a function is made.
-
-Proof: docs/proofs/sampler.md, on numbers that a double cannot represent exactly.
 """
 
 import math
@@ -45,7 +43,7 @@ def clamp_double(lower: float, upper: float) -> Callable[[Exact], float | None]:
     """Return a function that moves doubles and integers into [lower, upper], in equal time.
 
     It returns None for numbers that a double may not hold: fractions, and integers if the box is
-    not within 2⁵³ of zero.
+    not within 2⁵³ of zero. Proof: docs/proofs/sampler.md, theorem 2.
 
     Examples
     --------
@@ -69,7 +67,7 @@ def clamp_double(lower: float, upper: float) -> Callable[[Exact], float | None]:
 def offset_from(lower: float, upper: float) -> Callable[[Exact], float]:
     """Return a function from a number to its distance from `lower`, once it is in the box.
 
-    The exact distance is rounded once.
+    The exact distance is rounded once. Proof: docs/proofs/sampler.md, theorem 2.
 
     Examples
     --------
@@ -152,6 +150,8 @@ def _unbounded(grid: Grid) -> Callable[[float], float]:
         return lambda index: lower + step * index
     width = upper - lower
     last = float(grid.intervals) if grid.intervals <= _EXACT else grid.intervals
+    if lower + width == upper:  # then no index gives more, because rounding keeps the order
+        return lambda index: index / last * width + lower
 
     def even(index: float) -> float:
         fraction = index / last

@@ -2,7 +2,7 @@
 
 The arithmetic is that of `propose` in `trial`, bit by bit, on rows of scratch.
 
-Proof: docs/proofs/sampler.md, "The strips proposed cover the window".
+Proof: docs/proofs/sampler.md, theorem 5.
 """
 
 from functools import cache
@@ -48,9 +48,9 @@ class Rows(list[Floats]):
     @classmethod
     def of(cls, scratch: Floats, size: int) -> Self:
         """Return rows for `size` values."""
-        pairs = [pair[: 2 * size] for pair in scratch]
-        rows = cls(half for pair in pairs for half in (pair[:size], pair[size:]))
-        rows.pairs = pairs
+        pairs = scratch[:, : 2 * size]
+        rows = cls(half for pair in pairs.reshape(_PAIRS, 2, size) for half in pair)
+        rows.pairs = list(pairs)
         return rows
 
 
@@ -68,7 +68,10 @@ def table_of(noise: Noise) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def propose_strips(noise: Noise, given: Parameters, rows: Rows) -> None:
-    """Write the first strips and their numbers to rows 0 and 1, the thinning to row 5."""
+    """Write the first strips and their numbers to rows 0 and 1, the thinning to row 5.
+
+    Proof: docs/proofs/sampler.md, theorems 6 and 12.
+    """
     sides, lost, _, *spare = rows.pairs
     (left, right), thin = rows[:2], rows[5]
     np.subtract(given.u, left, out=right)
@@ -105,7 +108,7 @@ def propose_strips(noise: Noise, given: Parameters, rows: Rows) -> None:
 
 
 def propose_window(noise: Noise, given: Parameters, rows: Rows) -> None:
-    """Write the thinning of narrow windows to row 5."""
+    """Write the thinning of narrow windows to row 5. Proof: docs/proofs/sampler.md, theorem 12."""
     thin, near, far, p, q = rows[5], rows[4], rows[2], rows[6], rows[7]
     np.subtract(_ONE, near, out=far)
     np.multiply(near, near, out=p)

@@ -6,8 +6,6 @@ uniform real number whose bits are drawn as needed. Rounding errors never decide
 result is a ball that contains the true number, and if a ball leaves two outputs possible, more bits
 are drawn. It serves boxes that are too extreme for doubles, and faster samplers are compared with
 it.
-
-Proof: docs/proofs/reference.md.
 """
 
 from flint import arb
@@ -49,7 +47,8 @@ def draw(
     Guarantees
     ----------
     The index has exactly the distribution of the ideal real-valued output rounded to the grid. The
-    time is not constant: it depends on the bits drawn and, slightly, on the value.
+    time is not constant: it depends on the bits drawn and, slightly, on the value. Proof:
+    docs/proofs/reference.md, theorems 1 and 3.
 
     Notes
     -----
@@ -82,7 +81,7 @@ def _index(
     Let L and R be `within` of the distances from the value to the two bounds, or 1 if the noise is
     clamped. Then U = (within(z) + L)/(L + R), and `within` is odd. The value lies between the
     bounds, so L and R are not negative and nothing cancels: a level is accurate to about 2**-_GUARD
-    of the distance between the two ends.
+    of the distance between the two ends. Proof: docs/proofs/reference.md, theorem 2.
     """
     below, above = _distances(value, grid)
     sigma, spacing = arb(scale), arb(grid.spacing)
@@ -106,7 +105,10 @@ def _index(
 
 
 def _distances(value: Exact, grid: Grid) -> tuple[arb, arb]:
-    """Return the distances of the value from both bounds."""
+    """Return the distances of the value from both bounds.
+
+    Proof: docs/proofs/reference.md, theorem 4.
+    """
     if isinstance(value, float):
         centre = arb(value)
         return centre - grid.lower, grid.upper - centre

@@ -2,8 +2,6 @@
 
 The random words of a trial are the first bits of two ideal uniform numbers: V, which decides
 acceptance, and U, the place in the strip. More bits are drawn until every comparison is certain.
-
-Proof: docs/proofs/sampler.md.
 """
 
 from flint import arb
@@ -27,6 +25,8 @@ def refine(
     entropy: Entropy,
 ) -> int | None:
     """Return the grid index of a trial, or None if it is refused.
+
+    Proof: docs/proofs/sampler.md, theorems 3, 4 and 10.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def is_beyond(
     """Tell whether noise leaves the box at a bound.
 
     It does if U, whose first bits are those of `word`, is less than the probability of noise beyond
-    |value - bound| to one side.
+    |value - bound| to one side. Proof: docs/proofs/sampler.md, theorem 11.
     """
     u = Uniform(entropy, word, 64)
     gap = abs(ball.exact(value) - ball.exact(bound))

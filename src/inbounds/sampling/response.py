@@ -2,8 +2,6 @@
 
 What is drawn does not depend on the value at all: either a code, each with the same probability, or
 "keep". Every value thus takes the same steps in the same time.
-
-Proof: docs/proofs/response.md, item 1.
 """
 
 from dataclasses import dataclass
@@ -25,6 +23,8 @@ Codes = NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class ResponseSampler:
     """Draws another code with the probability `other` / 2¹²⁸ each, and keeps the value otherwise.
+
+    Proof: docs/proofs/response.md, theorem 1.
 
     Parameters
     ----------

@@ -8,9 +8,10 @@ Values are exact numbers: doubles, integers of any length, fractions. None is ro
 lower bound is subtracted, so the distance between neighbours stays what it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +28,7 @@ from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rationa
 from inbounds.sampling.plan import Parameters, Plan
 from inbounds.sampling.trial_block import BlockTrials
 
+_FIRST = np.zeros(1, np.intp)
 _PART = 1 << 18  # values whose refused trials are repeated together
 
 
@@ -73,11 +75,10 @@ class Sampler:
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, whose last axis runs over the coordinates."""
         flat = values.reshape(-1)
-        outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
         if flat.size <= FEW:
-            for i, number in enumerate(flat.tolist()):
-                outputs[i] = self.coordinate(i % self.lower.size).draw(number, entropy)
+            outputs = np.array(self._draw_few(flat, entropy), self._dtype)
         else:
+            outputs = np.empty(flat.size, self._dtype)
             _ = self._plan  # built once, before threads start
             read = self._reader(flat.dtype)
             joint = self.lower.size > 1
@@ -92,6 +93,18 @@ class Sampler:
 
             in_blocks(flat.size, entropy, fill, _PART)
         return outputs.reshape(values.shape)
+
+    def _draw_few(self, values: NDArray[Any], entropy: Entropy) -> list[float]:
+        """Return outputs that are drawn one at a time, from random words drawn at once."""
+        numbers, each = values.tolist(), 3 if self.clamped else 2
+        if len(numbers) == 1:
+            return [self.draw_one(numbers[0], entropy)]  # from the same bits as a plain number
+        words = entropy.words(each * len(numbers)).tolist() if numbers else []
+        starts = range(0, len(words), each)
+        return [
+            draw(words[start : start + each], number, entropy)
+            for draw, number, start in zip(cycle(self._draws), numbers, starts, strict=False)
+        ]
 
     def draw_one(self, number: Exact, entropy: Entropy) -> float:
         """Return an output for one number, on an interval, without arrays."""
@@ -123,11 +136,30 @@ class Sampler:
     def _stepped(self) -> dict[int, Grid]:
         return {j: self.grid(j) for j, step in enumerate(self.steps) if step is not None}
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether some coordinate has steps."""
+        return bool(self._stepped)
+
+    @cached_property
+    def _ends(self) -> tuple[float, float, float]:
+        """The bounds and the largest index of the only coordinate, as numbers."""
+        return self.lower.item(), self.upper.item(), self.intervals.item()
+
     @cached_property
     def _integral(self) -> bool:
         return len(self._stepped) == self.lower.size and all(
             grid.integral for grid in self._stepped.values()
         )
+
+    @cached_property
+    def _dtype(self) -> type[np.generic]:
+        return np.int64 if self._integral else np.float64
+
+    @cached_property
+    def _draws(self) -> list[Callable[[Sequence[int], Exact, Entropy], float]]:
+        """How outputs of each coordinate are drawn from words; for boxes of few coordinates."""
+        return [self.coordinate(j).draw_from for j in range(self.lower.size)]
 
     @cached_property
     def intervals(self) -> Floats:
@@ -178,14 +210,17 @@ class Sampler:
     def _where(self, part: slice) -> NDArray[np.intp]:
         """Return the coordinate of each value in a part, or one for all."""
         if self.lower.size == 1:
-            return np.zeros(1, np.intp)
+            return _FIRST
         return np.arange(part.start, part.stop) % self.lower.size
 
     def _write_numbers(self, indices: Floats, where: NDArray[np.intp], out: NDArray[Any]) -> None:
         """Write the numbers at `indices` to `out`, which may be the same array."""
-        if self._stepped and self.lower.size == 1:
+        if self.lower.size == 1:
             for piece in pieces(indices.size):
-                out[piece] = self._stepped[0].points(indices[piece].astype(np.int64))
+                if self._stepped:
+                    out[piece] = self._stepped[0].points(indices[piece].astype(np.int64))
+                else:
+                    even_points(indices[piece], *self._ends)
             return
         stepped = {
             j: grid.points(indices[where == j].astype(np.int64))

@@ -3,8 +3,6 @@
 The value is rounded to its cell or its step, noise in whole cells or steps is added, and the sum is
 moved into the interval. The noise does not depend on the value, and the rest takes the same time
 for all values.
-
-Proof: docs/proofs/staircase.md, parts 1, 2 and 6.
 """
 
 from __future__ import annotations
@@ -35,6 +33,8 @@ _SHORT = 1 << 51
 @dataclass(frozen=True, eq=False)
 class StaircaseSampler:
     """Draws of clamped staircase noise on an interval.
+
+    Proof: docs/proofs/staircase.md, theorems 1, 2 and 6.
 
     Parameters
     ----------

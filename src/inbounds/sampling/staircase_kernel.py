@@ -4,7 +4,7 @@ The loops take the steps of the plain code, bit by bit. A draw of noise that tab
 settle, about one in 10⁷, is reported; the plain code then draws the block's noise again, from the
 same words.
 
-Proof: docs/proofs/staircase.md, part 3.
+Proof: docs/proofs/staircase.md, theorem 3.
 """
 
 import numpy as np

@@ -3,8 +3,6 @@
 Noise is a sign, a geometric number of periods, a block of the period and a cell of the block. Each
 is drawn exactly, so that the probabilities of noise up to one period apart differ by a factor of
 e^epsilon or not at all. The noise does not depend on any value, and neither does the time it takes.
-
-Proof: docs/proofs/staircase.md, parts 2 and 3.
 """
 
 from __future__ import annotations
@@ -37,6 +35,8 @@ _POSITIVE = 2**63 - 1  # all bits of a word but the highest
 @dataclass(frozen=True, eq=False)
 class StaircaseNoise:
     """Whole numbers of cells, with the probabilities of a staircase around -1/2, or -1 for steps.
+
+    Proof: docs/proofs/staircase.md, theorems 2, 3 and 6.
 
     Parameters
     ----------
@@ -137,7 +137,10 @@ class StaircaseNoise:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A table of the blocks of a period; those after the plateau have the density e^-epsilon."""
+    """A table of the blocks of a period; those after the plateau have the density e^-epsilon.
+
+    Proof: docs/proofs/staircase.md, theorem 3.
+    """
 
     blocks: tuple[Block, ...]
     epsilon: float
@@ -206,6 +209,7 @@ class Digit:
     The digits of a geometric number are independent. The highest one is not bounded: its last
     outcome means that many or more. As the geometric distribution has no memory, it is drawn
     again, and added; but not if that many are beyond the box already, which is `most` periods.
+    Proof: docs/proofs/staircase.md, theorem 3.
     """
 
     stride: int

@@ -4,8 +4,6 @@ A value is rounded to the nearest step before the noise is added. Rounding can m
 further apart, so the period of the noise covers as many steps as the rounded values of neighbours
 can be apart. Thresholds between steps are further apart than a step by what rounding to doubles
 adds to the sensitivity: if the sensitivity is a whole number of steps, so is the period.
-
-Proof: docs/proofs/staircase.md, part 6.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ _PER_STEP = 16  # units in the last place of a bound, at least
 @dataclass(frozen=True, eq=False)
 class StepLattice:
     """The steps of a grid, and the staircase in units of steps.
+
+    Proof: docs/proofs/staircase.md, theorem 6.
 
     Parameters
     ----------
@@ -66,7 +66,10 @@ class StepLattice:
     def fit(
         cls, lower: float, upper: float, step: float, sensitivity: float, epsilon: float
     ) -> StepLattice | None:
-        """Return the best noise in whole steps, or None if doubles are too coarse for the steps."""
+        """Return the best noise in whole steps, or None if doubles are too coarse for the steps.
+
+        Every step is rounded to itself. Proof: docs/proofs/staircase.md, theorem 6.
+        """
         grid = Grid.fit(lower, upper, step, 1.0)
         last, spacing = grid.intervals, Fraction(int(grid.spacing.p), int(grid.spacing.q))
         top = min(float(grid.points(last)), upper)
@@ -129,6 +132,7 @@ class StepLattice:
         """Tell whether values at that distance are at most a period apart: a check in integers.
 
         Decimal numbers at that distance, which may be further apart as doubles, are included.
+        Proof: docs/proofs/staircase.md, theorem 6.
         """
         most = reach(self.lower, self.upper, sensitivity, _ROUNDING)
         return Fraction(self.per_unit) * most <= self.period

@@ -8,8 +8,6 @@ the window, each with the same probability, and a uniform point z in it; accept 
 determine how often a point is refused, never the distribution.
 
 The table does not depend on the scale of the noise, the box or the value.
-
-Proof: docs/proofs/sampler.md.
 """
 
 import math
@@ -36,7 +34,8 @@ _HEIGHT = {NORMAL: 408.5168951297161, LAPLACE: 511.9999999973754}
 class Strips:
     """Strips of one density: `edges` from -REACH to REACH, symmetric about zero.
 
-    ``height * width * f(inner edge) <= 1`` holds exactly for every strip.
+    ``height * width * f(inner edge) <= 1`` holds exactly for every strip, so a trial is exact for
+    all widths. Proof: docs/proofs/sampler.md, theorem 3.
     """
 
     noise: Noise

@@ -3,8 +3,6 @@
 Every value takes the same steps in the same time: a comparison with boundaries, one random word for
 the output and, between knots, one for the random rounding. Values are exact numbers, as in
 `sampler`: none is rounded before it is compared.
-
-Proof: docs/proofs/optimal.md, theorems 8 and 9.
 """
 
 from collections.abc import Callable
@@ -36,6 +34,8 @@ _LEAST_GAP, _MOST_GAP = 2.0**-800, 2.0**900  # between knots, for that error to 
 @dataclass(frozen=True, eq=False)
 class TableSampler:
     """Draws outputs from rows of integers, one row per cell or per knot.
+
+    Proof that it draws exactly: docs/proofs/optimal.md, theorems 8 and 9.
 
     Parameters
     ----------
@@ -115,7 +115,10 @@ class TableSampler:
         return draw
 
     def _is_upward(self, number: Exact, cell: int, word: int, entropy: Entropy) -> bool:
-        """Return whether one number is rounded to the knot above it."""
+        """Return whether one number is rounded to the knot above it.
+
+        Proof: docs/proofs/optimal.md, theorem 9.
+        """
         inside, knots = self._clamped(number), self._knots
         if inside is None or knots is None:
             fraction = float(self._fraction(number, cell))
@@ -200,7 +203,10 @@ class TableSampler:
         words: Words,
         entropy: Entropy,
     ) -> NDArray[np.intp]:
-        """Return the knot below or above each value, given the fractions within 5 · 2⁻⁵³."""
+        """Return the knot below or above each value, given the fractions within 5 · 2⁻⁵³.
+
+        The margin: docs/proofs/optimal.md, theorem 9.
+        """
         distance = (words >> np.uint64(11)).astype(np.float64)
         distance *= 2.0**-53
         distance -= fractions

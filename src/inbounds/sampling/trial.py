@@ -7,7 +7,7 @@ a few in a million on usual grids, is settled in ball arithmetic by `refine`. Al
 same arithmetic, so the time does not depend on them.
 
 `trial_block` makes the same trials for arrays, and `trial_kernel` compiles them; all three give
-the same bits. Proof, and every margin: docs/proofs/sampler.md.
+the same bits. Proof: docs/proofs/sampler.md, theorem 5.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ V_MARGIN = 0.125
 PLAIN = {"normal": 32.0, "laplace": 8192.0}
 """In wider strips nothing is accepted here, only refused by the window."""
 
-_LOW_32, _LOW_64 = (1 << 32) - 1, (1 << 64) - 1
+_LOW_32 = (1 << 32) - 1
 _ACCEPTED = 1.0 + V_MARGIN
 _, _C1, _C2, _C3, _C4, _C5, _C6 = ROOT
 _BASE = STRIPS + SPARE
@@ -43,34 +43,33 @@ _PAD = 257.0  # Python keeps smaller integers, and finds them sooner than it mak
 _PADDING = [math.nan] * int(_PAD)
 
 
-class Proposal(NamedTuple):
-    """What a trial of a value chooses from.
+Proposal = tuple[float, float, float, float]
+"""What a trial of a value chooses from: its place, the first strip, their number, the thinning.
 
-    `place` is the value's place between the bounds, from 0 to 1. There are `many` strips from
-    `first` on, or one if `many` is 0: the window itself. `thin` is the factor of the chance of
-    acceptance that gives all values the same. All are floats, with which Python takes equally long.
-    """
-
-    place: float
-    first: float
-    many: float
-    thin: float
+The place is between the bounds, from 0 to 1. If the number of strips is 0, there is only one: the
+window itself. Thinning is the factor of the chance of acceptance that gives all values the same.
+All are floats, with which Python takes equally long.
+"""
 
 
 class Trial(NamedTuple):
-    """The trials of one coordinate."""
+    """The trials of one coordinate, thinned by docs/proofs/sampler.md, theorem 12."""
 
     propose: Callable[[float], Proposal]
     """Return the proposal for the distance of a value from the lower bound."""
-    decide: Callable[[Proposal, int], float]
-    """Return the index that 128 random bits lead to, or REFUSED, or UNSURE.
+    decide: Callable[[Proposal, int, int], float]
+    """Return the index that two random words of 64 bits lead to, or REFUSED, or UNSURE.
 
-    The first 32 choose the strip, the next 32 decide acceptance, and 64 are the place in the strip.
+    The first 32 bits choose the strip, the next 32 decide acceptance, and the second word is the
+    place in the strip.
     """
 
 
 def trial_of(noise: Noise, given: Parameters, caution: float = 0.0) -> Trial:
-    """Return the trials of a coordinate; `caution` is added to every margin, in grid steps."""
+    """Return the trials of a coordinate; `caution` is added to every margin, in grid steps.
+
+    Accepted trials have the right distribution. Proof: docs/proofs/sampler.md, theorem 3.
+    """
     if given.u <= NARROW[noise]:
         return Trial(_narrow_proposals(noise, given), _narrow_decisions(noise, given, caution))
     return Trial(_wide_proposals(noise, given), _wide_decisions(noise, given, caution))
@@ -90,6 +89,7 @@ def _table(noise: Noise) -> tuple[array[float], array[float], float, float]:
 
 
 def _wide_proposals(noise: Noise, given: Parameters) -> Callable[[float], Proposal]:
+    # The strips cover the window: docs/proofs/sampler.md, theorem 6.
     least, per_width, u, target = given.least, given.per_width, given.u, given.target
     half, excess, normal = _table(noise)[3], EXCESS[noise], noise is NORMAL
 
@@ -120,31 +120,30 @@ def _wide_proposals(noise: Noise, given: Parameters) -> Callable[[float], Propos
         up = y + _WHOLE - _WHOLE
         up -= up > y
         many = down + up
-        return Proposal(place, half - down, many, min(many / (2 * STRIPS - (p + q)) * target, 1.0))
+        return place, half - down, many, min(many / (2 * STRIPS - (p + q)) * target, 1.0)
 
     return propose
 
 
 def _wide_decisions(
     noise: Noise, given: Parameters, caution: float
-) -> Callable[[Proposal, int], float]:
+) -> Callable[[Proposal, int, int], float]:
+    # The choice of a strip and both margins: docs/proofs/sampler.md, theorems 4, 7 and 9.
     edges, widths, weight, _ = _table(noise)
     stretch, span, middle = given.stretch, given.span, 0.5 * given.span
     wide, base, to_inner = stretch * 2.0**-50, span * 2.0**-48 + caution, middle - 0.5
     normal, widest = noise is NORMAL, PLAIN[noise.name]
 
-    def decide(proposal: Proposal, bits: int) -> float:
+    def decide(proposal: Proposal, word: int, second: int) -> float:
         place, first, many, thin = proposal
         share = many * 2.0**-32
-        product = (bits >> 96) * share  # exact: 32 and 11 bits
-        whole = product + _WHOLE - _WHOLE
-        whole -= whole > product
-        strip = int(first + whole + _PAD)
+        choice = (word >> 32) * share + (first + _PAD)  # exact: 12 bits before the point, 32 after
+        strip = int(choice)
         width = widths[strip]
-        z = edges[strip] + width * (((bits & _LOW_64) >> 12) * 2.0**-52)
+        z = edges[strip] + width * ((second >> 12) * 2.0**-52)
         exponent = -0.5 * (z * z) if normal else -abs(z)
         chance = exp(max(exponent, LEAST)) * thin * width * weight
-        excess = chance - (bits >> 64 & _LOW_32)
+        excess = chance - (word & _LOW_32)
         x = stretch * z + place * span
         margin = wide * width + base
         index = int(x + 0.5)
@@ -153,12 +152,14 @@ def _wide_decisions(
         accepted = (  # "and" would end sooner for some values than for others
             (excess >= _ACCEPTED)
             & plain
-            & (product - whole >= share)
+            & (choice - strip >= share)
             & (abs(x - index) < cut)
             & (off < cut + to_inner)
         )
+        if accepted:  # with the same chance for all values
+            return index
         refused = ((excess <= -V_MARGIN) & plain) | (off > middle + margin)
-        return index if accepted else REFUSED if refused else UNSURE
+        return REFUSED if refused else UNSURE
 
     return decide
 
@@ -176,24 +177,25 @@ def _narrow_proposals(noise: Noise, given: Parameters) -> Callable[[float], Prop
             mass = 1.0 - ((a + b) * (1 / 6) - (a * p + b * q) * (1 / 40) * square) * square
         else:
             mass = 1.0 - ((p + q) * 0.5 - (a + b) * (1 / 6) * u) * u
-        return Proposal(place, 0.0, 0.0, min(target / mass, 1.0))
+        return place, 0.0, 0.0, min(target / mass, 1.0)
 
     return propose
 
 
 def _narrow_decisions(
     noise: Noise, given: Parameters, caution: float
-) -> Callable[[Proposal, int], float]:
+) -> Callable[[Proposal, int, int], float]:
+    # Both margins: docs/proofs/sampler.md, theorems 7 and 9.
     u, stretch, span, middle = given.u, given.stretch, given.span, 0.5 * given.span
     margin = stretch * 2.0**-50 * u + (span * 2.0**-48 + caution)
     cut = 0.5 - margin
     inner, normal = cut + (middle - 0.5), noise is NORMAL
 
-    def decide(proposal: Proposal, bits: int) -> float:
+    def decide(proposal: Proposal, word: int, second: int) -> float:
         place, _, _, thin = proposal
-        z = u * (((bits & _LOW_64) >> 12) * 2.0**-52) - place * u
+        z = u * ((second >> 12) * 2.0**-52) - place * u
         exponent = -0.5 * (z * z) if normal else -abs(z)
-        excess = exp(exponent) * thin * 2.0**32 - (bits >> 64 & _LOW_32)
+        excess = exp(exponent) * thin * 2.0**32 - (word & _LOW_32)
         x = stretch * z + place * span
         index = int(x + 0.5)
         accepted = (excess >= _ACCEPTED) & (abs(x - index) < cut) & (abs(x - middle) < inner)

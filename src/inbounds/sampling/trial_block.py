@@ -2,12 +2,11 @@
 
 Every operation is one pass over a block that stays in a core's cache, and none depends on a value.
 
-Proof: docs/proofs/sampler.md.
+Proof: docs/proofs/sampler.md, theorem 5.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from inbounds.sampling.proposal_block import (
     propose_window,
     table_of,
 )
-from inbounds.sampling.trial import PLAIN, V_MARGIN
+from inbounds.sampling.trial import PLAIN, V_MARGIN, Proposal
 
 _ONE, _HALF, _MINUS_HALF, _LEAST = map(constant, (1.0, 0.5, -0.5, LEAST))
 _TWO_32, _PER_TWO_32, _ACCEPTED = map(constant, (2.0**32, 2.0**-32, 1.0 + V_MARGIN))
@@ -34,24 +33,29 @@ _UNUSED, _AS_FRACTION = np.array(12, np.uint64), np.array(0x3FF0000000000000, np
 _HIGH = 1 if np.little_endian else 0  # where the high half of a word is
 _WIDEST = {noise: constant(PLAIN[noise.name]) for noise in NOISES}
 
+FEW_REFUSED = 32
+"""Trials of a block that, if they are refused, plain floats repeat sooner than arrays would."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Again:
+
+class Again(NamedTuple):
     """The values of a block that have no index after a trial.
 
-    `refused` are the places of those whose trial was refused. A trial that is too close to call
-    has its place in `unsure` and, in `proposals`, its first strip, the number of strips and the
-    thinning.
+    `refused` are the places of those whose trial was refused; `again` are what their next trials
+    choose from, if these are few and it is known. A trial that is too close to call has its place
+    in `unsure` and, in `proposals`, its first strip, the number of strips and the thinning.
     """
 
     refused: NDArray[np.intp]
     unsure: NDArray[np.intp]
     proposals: list[tuple[int, int, float]]
+    again: list[Proposal] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTrials:
     """Trials of one coordinate, or of values with parameters of their own.
+
+    The choice of a strip and both margins: docs/proofs/sampler.md, theorems 4, 7 and 9.
 
     Parameters
     ----------
@@ -178,15 +182,16 @@ class BlockTrials:
         np.rint(z, out=indices)
         np.subtract(z, indices, out=other)
         np.abs(other, out=other)
-        cut = _HALF - margin
+        cut = np.subtract(_HALF, margin, out=width if plain is not None else None)
         np.less(other, cut, out=flag)
         np.logical_and(sure, flag, out=sure)
         np.subtract(z, self.middle, out=z)
         np.abs(z, out=z)
-        np.less(z, cut + self.to_inner, out=flag)
+        np.add(cut, self.to_inner, out=other)
+        np.less(z, other, out=flag)
         np.logical_and(sure, flag, out=sure)
         np.logical_not(sure, out=sure)
-        left_out = np.flatnonzero(sure)
+        (left_out,) = sure.nonzero()
         return self._sorted(left_out, rows, plain, margin)
 
     def _sorted(
@@ -197,18 +202,22 @@ class BlockTrials:
         margin: Any,
     ) -> Again:
         """Tell the refused trials from those too close to call."""
-        refused = rows[6][places] <= -V_MARGIN
+        is_refused = rows[6][places] <= -V_MARGIN
         if plain is not None:
-            refused &= plain[places]
-            refused |= rows[9][places] > _of(self.middle, places) + margin[places]
-        unsure = places[~refused]
-        return Again(places[refused], unsure, list(self._proposals(rows, unsure)))
+            is_refused &= plain[places]
+            middle = self.middle[places] if self.middle.ndim else self.middle
+            is_refused |= rows[9][places] > middle + margin[places]
+        refused, unsure = places[is_refused], places[~is_refused]
+        proposals = [
+            (int(first), int(many), thin)
+            for _, first, many, thin in (self._proposals(rows, unsure) if unsure.size else ())
+        ]
+        few = refused.size <= FEW_REFUSED
+        return Again(refused, unsure, proposals, self._proposals(rows, refused) if few else None)
 
-    def _proposals(self, rows: Rows, places: NDArray[np.intp]) -> Iterator[tuple[int, int, float]]:
-        for i in places.tolist():
-            thin = float(rows[5][i])
-            yield (0, 0, thin) if self.narrow else (int(rows[0][i]), int(rows[1][i]), thin)
-
-
-def _of(parameter: Any, places: NDArray[np.intp]) -> Any:
-    return parameter[places] if np.ndim(parameter) else parameter
+    def _proposals(self, rows: Rows, places: NDArray[np.intp]) -> list[Proposal]:
+        """Return what some of the trials chose from."""
+        place, thin = (rows[k][places].tolist() for k in (4, 5))
+        none = [0.0] * places.size
+        sides = (none, none) if self.narrow else (rows[k][places].tolist() for k in (0, 1))
+        return list(zip(place, *sides, thin, strict=True))

@@ -2,7 +2,7 @@
 
 Each loop is written flat, because numba needs most of its time for what surrounds the arithmetic.
 
-Proof: docs/proofs/sampler.md.
+Proof: docs/proofs/sampler.md, theorem 5.
 """
 
 from collections.abc import Callable
@@ -95,6 +95,7 @@ def _verdict_loop(noise: Noise, joint: bool) -> Callable[..., None]:
 
 
 def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths):
+    # The strips, the choice of one, the margins: docs/proofs/sampler.md, theorems 4, 6, 7 and 9.
     @compiled
     def wide_trials(words, values, sides, indices, pending):
         """Try every value once, with words[i] and words[size + i].
@@ -172,6 +173,7 @@ def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths
 
 
 def _make_narrow(which, joint, digest):
+    # Both margins: docs/proofs/sampler.md, theorems 7 and 9.
     @compiled
     def narrow_trials(words, values, sides, indices, pending):
         """Do the same where each window is a strip."""
@@ -214,6 +216,7 @@ def _make_narrow(which, joint, digest):
 
 
 def _make_verdicts(which, joint, digest):
+    # The margin: docs/proofs/sampler.md, theorem 11.
     @compiled
     def verdict_loop(words, values, sides, found):
         """Write whether noise leaves the box at the bound that a word chooses."""

@@ -2,8 +2,6 @@
 
 A comparison with it is made for all numbers that start with the bits drawn so far. It is decided if
 all of them give the same outcome; otherwise more bits are drawn. Rounding errors never decide.
-
-Proof: docs/proofs/reference.md, theorem 2.
 """
 
 from collections.abc import Callable
@@ -74,7 +72,8 @@ def refine_until_decided(
     """Call `decide` until it returns an outcome other than None, and return that.
 
     After each None, 64 more bits of each of `uniforms` are drawn, in the order given. `decide` runs
-    in a working precision of `guard` bits more than the longest of them has.
+    in a working precision of `guard` bits more than the longest of them has. Proof:
+    docs/proofs/reference.md, theorem 2.
 
     The working precision of python-flint is one global number, not one per thread. Another thread
     that changes it meanwhile can make balls wider, which costs bits, but cannot change an outcome.

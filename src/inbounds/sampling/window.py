@@ -3,7 +3,7 @@
 An output is one of `places` points of a grid. If a random word of 64 bits is below `uniform`, all
 places are alike; otherwise the output lies in a window of `length` places, whose start depends on
 the value. However the start is computed, two values give every place a probability within the same
-two bounds, and `privacy_holds` compares these. Proof: docs/proofs/window.md.
+two bounds, and `privacy_holds` compares these.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,10 @@ class WindowSampler:
 
     @classmethod
     def of(cls, lower: float, upper: float, step: float | None, *, epsilon: float) -> Self:
-        """Return the window of least variance that gives `epsilon`."""
+        """Return the window of least variance that gives `epsilon`.
+
+        Its length is near that of a fine grid: docs/proofs/window.md, theorem 2.
+        """
         grid = Grid(lower, upper, None, _FINE)
         if step is not None:
             grid = Grid.fit(lower, upper, step, upper - lower)
@@ -94,12 +97,18 @@ class WindowSampler:
 
     @property
     def slope(self) -> float:
-        """By how much the expected output grows with the value."""
+        """By how much the expected output grows with the value.
+
+        Formula: docs/proofs/window.md, theorem 4.
+        """
         return self.inside * (self.places - self.length) / (self.places - 1)
 
     @property
     def average_variance(self) -> float:
-        """The variance of the unbiased reading, in places, averaged over all values."""
+        """The variance of the unbiased reading, in places, averaged over all values.
+
+        Formula: docs/proofs/window.md, theorem 3.
+        """
         if self.slope <= 0:
             return np.inf
         inside, outside = self.inside, self.fraction
@@ -111,7 +120,7 @@ class WindowSampler:
         """Return whether no two values give a place probabilities more than e^epsilon apart.
 
         A place has at least ⌊2⁶⁴/places⌋ of the words that pick among all, and at most
-        ⌈2⁶⁴/length⌉ of those that pick in a window.
+        ⌈2⁶⁴/length⌉ of those that pick in a window. Proof: docs/proofs/window.md, theorem 1.
         """
         least, most = _WORD // self.places, -(-_WORD // self.length)
         outside = self.uniform * least
@@ -140,7 +149,7 @@ class WindowSampler:
         """Return an output for one number, without arrays.
 
         It is that of `draw` if the words are the same. They are drawn together, the first one as
-        the highest bits.
+        the highest bits. Proof: docs/proofs/window.md, theorem 8.
         """
         return self._draw_one(number, entropy)
 
@@ -148,6 +157,7 @@ class WindowSampler:
         """Return the place of an output for each start of a window, however that was computed.
 
         The first words choose between a window and all places, the next ones a place among these.
+        Privacy holds for any start: docs/proofs/window.md, theorem 1.
         """
         size, (last, places, last_outside) = starts.size, self._sizes
         starts = np.fmax(starts, 0.0)  # whatever the start is, it is moved to a possible one
@@ -233,7 +243,7 @@ class WindowSampler:
 
 
 def _below(words: Words, sizes: Words) -> Words:
-    """Return ⌊word·size/2⁶⁴⌋, exactly, for sizes below 2³²."""
+    """Return ⌊word·size/2⁶⁴⌋, exactly, for sizes below 2³² (docs/proofs/window.md, theorem 8)."""
     products = (words & _LOW) * sizes
     products >>= _HALF
     products += (words >> _HALF) * sizes
@@ -242,7 +252,7 @@ def _below(words: Words, sizes: Words) -> Words:
 
 
 def _least_uniform(places: int, length: int, epsilon: float) -> int:
-    """Return the least `uniform` for which `privacy_holds`."""
+    """Return the least `uniform` for which `privacy_holds` (docs/proofs/window.md, theorem 1)."""
     least, most = _WORD // places, -(-_WORD // length)
     exact = _WORD * fmpq(most) / (_excess(epsilon) * least + most)
     return max(1, int(exact.ceil()))

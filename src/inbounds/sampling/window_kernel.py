@@ -3,7 +3,7 @@
 The steps are those of `WindowSampler`, bit by bit. Numbers are turned into integers and
 back by their bits, which processors do for several at a time.
 
-Proof: docs/proofs/window.md.
+Proof: docs/proofs/window.md, theorem 8.
 """
 
 import numpy as np

@@ -11,6 +11,7 @@ from inbounds.numerics.normal import NORMAL
 from inbounds.sampling import atoms, trial_kernel
 from inbounds.sampling.plan import Parameters
 from inbounds.sampling.sampler import Sampler
+from inbounds.sampling.trial import trial_of
 
 TWO_64 = 1 << 64
 
@@ -60,9 +61,10 @@ def test_words_next_to_a_probability_are_unsure_or_decided_rightly(
     given, drawn, scratch = sampler._alone.given, np.array(words, np.uint64), np.empty((7, 400))
     found = atoms.verdicts(noise, given, values, drawn, scratch)
     assert np.array_equal(found, trial_kernel.verdicts(noise, given, values, drawn, scratch))
-    one = atoms.verdict_of(noise, Parameters(*map(float, given)))
+    plain = Parameters(*map(float, given))
+    propose, one = trial_of(noise, plain).propose, atoms.verdict_of(noise, plain.u)
     assert found.tolist() == [
-        one(value, word) for value, word in zip(values.tolist(), words, strict=True)
+        one(propose(value)[0], word) for value, word in zip(values.tolist(), words, strict=True)
     ]
     doubtful = set(np.flatnonzero(found == atoms.UNSURE).tolist())
     count = len(doubtful)

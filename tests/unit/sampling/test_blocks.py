@@ -18,7 +18,7 @@ from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 def test_blocks_cover_all_values_once(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(blocks, "_PER_THREAD", 4)
     monkeypatch.setattr(blocks, "_BLOCK", 3)
-    monkeypatch.setattr(blocks, "_cores", lambda: 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 3)
     filled: list[slice] = []
     in_blocks(size, SYSTEM, filled.append)
     assert sorted(i for part in filled for i in range(part.start, part.stop)) == [*range(size)]
@@ -36,7 +36,7 @@ def test_a_source_whose_bits_depend_on_the_order_is_used_in_order(
 
 
 def test_there_is_a_core() -> None:
-    assert blocks._cores() >= 1
+    assert blocks.cores() >= 1
 
 
 def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_compiling(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling.plan import NARROW, Parameters, Plan, parameters
+from inbounds.sampling.plan import NARROW, Parameters, Plan, least_acceptance, parameters
 
 Floats = NDArray[np.float64]
 
@@ -78,3 +78,11 @@ def test_scales_so_small_that_rounding_could_uncover_a_strip_are_not_usable(nois
     """The distance to a bound is known to u/2**50; the strips have room for 2**-16."""
     assert one(noise, 2.0**33.9, 2.0**40).usable[0]
     assert not one(noise, 2.0**34.1, 2.0**40).usable[0]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_numbers_and_arrays_have_the_same_target_to_the_last_bit(noise: Noise) -> None:
+    widths = np.random.default_rng(0).uniform(0.01, 60, 5000)
+    assert least_acceptance(noise, widths).tolist() == [
+        least_acceptance(noise, u) for u in widths.tolist()
+    ]

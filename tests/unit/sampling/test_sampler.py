@@ -297,7 +297,7 @@ def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "_PER_THREAD", 1 << 12)
-    monkeypatch.setattr(blocks, "_cores", lambda: 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 3)
     outputs = make(0.0, 1.0, 1e-3, equal_time=False).draw(np.full(1 << 14, 0.5), SYSTEM)
     assert np.all((outputs > 0.4) & (outputs < 0.6))
     assert np.unique(outputs).size > outputs.size - 60  # 9 are expected

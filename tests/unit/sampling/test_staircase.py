@@ -184,7 +184,7 @@ def test_large_jobs_in_threads_are_complete_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "_PER_THREAD", 1 << 12)
-    monkeypatch.setattr(blocks, "_cores", lambda: 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 3)
     sampler = StaircaseSampler(Lattice.fit(0.0, 1.0, 1e-3, 1.0), 1.0)
     drawn = sampler.draw(np.full(1 << 14, 0.5), SYSTEM)
     assert np.all((drawn > 0.4) & (drawn < 0.6))

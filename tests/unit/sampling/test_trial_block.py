@@ -24,7 +24,7 @@ from inbounds.sampling.plan import Parameters, Plan
 from inbounds.sampling.proposal_block import scratch_for
 from inbounds.sampling.sampler import Sampler
 from inbounds.sampling.strips import strips
-from inbounds.sampling.trial import PLAIN, UNSURE, Proposal, trial_of
+from inbounds.sampling.trial import PLAIN, UNSURE, trial_of
 from inbounds.sampling.trial_block import Again, BlockTrials
 
 Words = list[tuple[int, int]]
@@ -91,13 +91,13 @@ class Setting:
         proposal = one.propose(value - self.parameters.lower)
         assert found[0] == found[1]
         if caution >= 0:  # without a margin, the nearest integer depends on how it is found
-            assert found[0] == [one.decide(proposal, a << 64 | b) for a, b in words]
+            assert found[0] == [one.decide(proposal, a, b) for a, b in words]
         return found[0]
 
-    def proposal(self, value: float) -> Proposal:
+    def proposal(self, value: float) -> tuple[float, int, int, float]:
         trial = trial_of(self.noise, self.parameters)
         place, first, many, thin = trial.propose(value - self.parameters.lower)
-        return Proposal(place, int(first), int(many), thin)
+        return place, int(first), int(many), thin
 
     def clamp(self, value: float) -> float:
         return min(max(value, self.lower), self.upper)
@@ -183,7 +183,7 @@ class Setting:
         self, value: float, strip: int, rng: np.random.Generator, around: float = 0.3
     ) -> Words:
         """Return words whose chance of acceptance is within a fraction of 2**-32 of V."""
-        left, right, weight = self.ends(value, strip, self.proposal(value).thin)
+        left, right, weight = self.ends(value, strip, self.proposal(value)[3])
         words = []
         with ctx.workprec(160):
             chances = [weight * density(self.noise, z) * TWO_32 for z in (left, right)]
@@ -389,7 +389,7 @@ def test_without_the_margin_of_v_the_same_words_do_find_mistakes(
 
 def test_a_word_whose_choice_of_strip_would_be_biased_is_left_to_refine() -> None:
     setting = Setting(NORMAL, 0.0, 1.0, 0.3)
-    many = setting.proposal(0.5).many
+    many = setting.proposal(0.5)[2]
     assert TWO_32 % many > 0
     words = []
     for choice in range(many):
@@ -440,7 +440,7 @@ def test_values_with_parameters_of_their_own_are_decided_as_by_themselves(
     for i in range(size):
         one = trial_of(noise, Parameters(*(float(side[i]) for side in plan.parameters)), caution)
         proposal = one.propose(float(values[i]) - float(plan.parameters.lower[i]))
-        expected.append(one.decide(proposal, int(words[i]) << 64 | int(words[size + i])))
+        expected.append(one.decide(proposal, int(words[i]), int(words[size + i])))
         if expected[-1] == UNSURE:
             assert proposal[1:] in found[0][1]
     assert found[0][0] == expected
