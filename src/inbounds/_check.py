@@ -10,7 +10,7 @@ never show any.
 import math
 from collections.abc import Iterable
 from types import NoneType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ def finite(**labelled: object) -> float:
 
 def positive(**labelled: object) -> float:
     """Return the argument as a finite float above zero."""
+    (value,) = labelled.values()
+    if type(value) is float and 0 < value < math.inf:
+        return value
     number = finite(**labelled)
     if number <= 0:
         raise refusal("positive", **labelled)
@@ -134,6 +137,9 @@ def frozen(array: Floats) -> Floats:
 
 def positive_vector(**labelled: object) -> float | Floats:
     """Return a positive finite float, or a read-only vector of positive finite floats."""
+    (value,) = labelled.values()
+    if type(value) is float and 0 < value < math.inf:
+        return value
     vector = finite_vector(**labelled)
     least = vector if isinstance(vector, float) else vector.min()
     if least <= 0:
@@ -180,6 +186,8 @@ def private_array(**labelled: object) -> NDArray[Any]:
     fractions and floats if a double cannot represent every number exactly.
     """
     name, value = _only(labelled)
+    if _are_few_doubles(value) and np.isfinite(value).all():
+        return value
     array = as_numbers(name, value, shown=False, exact=True)
     if array.dtype == object and not _exact.are_finite(array):
         raise ArgumentError.must_be(name, _FINITE)
@@ -190,6 +198,10 @@ def private_array(**labelled: object) -> NDArray[Any]:
     return array
 
 
+def _are_few_doubles(value: object) -> TypeGuard[Floats]:
+    return type(value) is np.ndarray and value.dtype == np.float64 and value.size <= _BLOCK
+
+
 def private_number(value: float | np.number[Any], name: str = "values") -> float:
     """Return a private number as a float or an integer, if it is finite; errors never show it.
 
@@ -198,6 +210,8 @@ def private_number(value: float | np.number[Any], name: str = "values") -> float
     >>> private_number(2**2000) == 2**2000, type(private_number(np.float64(0.5)))
     (True, <class 'float'>)
     """
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, int):
         return value
     if not math.isfinite(value):

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 Rebuild = Callable[[Any], Any]
@@ -27,6 +29,8 @@ def open_column(values: Any, name: str = "values") -> tuple[Any, Rebuild] | None
     >>> open_column([1.5, 2.5]) is None
     True
     """
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
     if _is_a("pandas", ("Series",), values):
         _refuse_nulls(name, bool(values.isna().any()))
         series, labels = type(values), {"index": values.index, "name": values.name}

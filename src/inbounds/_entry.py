@@ -46,7 +46,8 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
         def warned(*args: P.args, **kwargs: P.kwargs) -> R:
             result = call(*args, **kwargs)
             if not _is_ours(sys._getframe(1).f_code.co_filename):
-                warn_if_weak(**{name: kwargs.get(name) for name in ("epsilon", "delta", "rho")})
+                stated = kwargs.get("epsilon"), kwargs.get("delta"), kwargs.get("rho")
+                warn_if_weak(epsilon=stated[0], delta=stated[1], rho=stated[2])
             return result
 
         return warned
@@ -112,8 +113,8 @@ def warn_if_weak(*, epsilon: object, delta: object, rho: object) -> None:
     texts = {}
     if LARGEST_DELTA <= (probability := _as_number(delta)) < 1:
         texts["delta"] = (
-            f"delta={probability:g} means that with probability up to {probability:g} nothing is "
-            "protected, for any epsilon: choose a delta well below 1/n for n people."
+            f"delta={probability:g} would allow even a mechanism that publishes everything with "
+            f"probability {probability:g}: choose a delta well below 1/n for n people."
         )
     if LARGEST_EPSILON < (exponent := _as_number(epsilon)) < math.inf:
         texts["epsilon"] = (

@@ -5,7 +5,7 @@ NumPy converts a list or a frame of both integers and doubles to doubles, which 
 double cannot represent is therefore kept as an integer or a fraction, and the lower bound is
 subtracted before anything is rounded.
 
-Proof: docs/proofs/sampler.md.
+Proof: docs/proofs/sampler.md, theorem 2.
 """
 
 import math

@@ -63,7 +63,7 @@ def as_numbers(name: str, value: object, *, shown: bool, exact: bool = False) ->
     else:
         try:
             array = np.asarray(None if isinstance(value, bytearray) else value)  # not its bytes
-            if exact and array.dtype.kind in "fO" and not isinstance(value, np.ndarray):
+            if exact and array.dtype.kind in "fO" and not isinstance(value, np.ndarray | bytearray):
                 array = _exact.unrounded(value, array)
         except Exception:  # a foreign object may raise anything; the caller gets our error
             array = np.asarray(None)

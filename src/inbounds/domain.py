@@ -69,18 +69,26 @@ class Box:
     lower: float | Floats
     upper: float | Floats
     step: float | tuple[float | None, ...] | None = field(kw_only=True)
-    widths: Floats = field(init=False)
-    """``upper - lower``, always as a read-only vector of length `dimension`."""
+    _widths: Floats = field(init=False)
 
     def __init__(
         self, lower: Number | Vector, upper: Number | Vector, *, step: Step | None = None
     ) -> None:
-        low, high, widths = _plain_bounds(lower, upper) or _checked_bounds(lower, upper)
-        widths.flags.writeable = False
+        low, high = _plain_bounds(lower, upper) or _checked_bounds(lower, upper)
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
-        object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "step", None if step is None else self._checked_step(step))
+
+    @property
+    def widths(self) -> Floats:
+        """``upper - lower``, always as a read-only vector of length `dimension`."""
+        try:
+            return self._widths
+        except AttributeError:
+            widths = _widths(self.lower, self.upper)
+            widths.flags.writeable = False
+            object.__setattr__(self, "_widths", widths)
+            return widths
 
     @property
     def is_interval(self) -> bool:
@@ -90,7 +98,7 @@ class Box:
     @property
     def dimension(self) -> int:
         """The number of coordinates of one release, which is 1 for an interval."""
-        return self.widths.size
+        return 1 if isinstance(self.lower, float) else self.lower.size
 
     @property
     def steps(self) -> tuple[float | None, ...]:
@@ -150,18 +158,18 @@ class Box:
         return f"Box({format_numbers(self.lower)}, {format_numbers(self.upper)}{step})"
 
 
-def _plain_bounds(lower: object, upper: object) -> tuple[float, float, Floats] | None:
+def _plain_bounds(lower: object, upper: object) -> tuple[float, float] | None:
     """Return what `_checked_bounds` does, for two plain numbers that make an interval."""
     low, high = _exact.plain(lower), _exact.plain(upper)
     if low is None or high is None or not 0 < high - low < math.inf:
         return None
-    return low, high, np.array([high - low])
+    return low, high
 
 
 def _checked_bounds(
     lower: Number | Vector, upper: Number | Vector
-) -> tuple[float | Floats, float | Floats, Floats]:
-    """Return the bounds, both numbers or both vectors, and the widths, always as a vector."""
+) -> tuple[float | Floats, float | Floats]:
+    """Return the bounds, both numbers or both vectors."""
     low = _inside(_exact.not_below, lower=lower)
     high = _inside(_exact.not_above, upper=upper)
     if np.ndim(low) and np.ndim(high) and np.shape(low) != np.shape(high):
@@ -169,8 +177,7 @@ def _checked_bounds(
         raise ArgumentError.must("upper", "have as many coordinates as lower", got=got)
     if np.ndim(low) != np.ndim(high):
         low, high = (_check.frozen(side) for side in np.broadcast_arrays(low, high))
-    with np.errstate(over="ignore"):
-        widths = np.atleast_1d(np.subtract(high, low))
+    widths = _widths(low, high)
     if not (widths > 0).all():
         raise ArgumentError.must_be(
             "upper",
@@ -180,7 +187,12 @@ def _checked_bounds(
     if not np.isfinite(widths).all():
         requirement = "close enough to lower that upper - lower is finite"
         raise ArgumentError.must_be("upper", requirement)
-    return low, high, widths
+    return low, high
+
+
+def _widths(lower: float | Floats, upper: float | Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        return np.atleast_1d(np.subtract(upper, lower))
 
 
 def _inside(move: Callable[[Any, float], float], **labelled: object) -> float | Floats:

@@ -1,6 +1,6 @@
 """Group privacy: the loss of several changes of the data, given the loss of one.
 
-Proof: docs/proofs/unit.md, item 1.
+Proof: docs/proofs/unit.md, theorem 1.
 """
 
 from __future__ import annotations

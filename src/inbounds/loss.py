@@ -1,8 +1,4 @@
-"""What one release may cost, as data: mechanisms write it, accounting reads it.
-
-docs/proofs/unit.md proves what a loss implies for larger changes of the data, and
-docs/proofs/pure.md what pure epsilon and total variation imply.
-"""
+"""What one release may cost, as data: mechanisms write it, accounting reads it."""
 
 from __future__ import annotations
 
@@ -98,7 +94,7 @@ class PrivacyLoss(LossRecord):
         ArgumentError
             If `epsilon` is not positive and finite.
         """
-        epsilon = _cost(epsilon=epsilon)
+        epsilon = _cost(epsilon=epsilon)  # docs/proofs/pure.md, theorem 8
         points = tabulated(lambda smaller: response_delta(epsilon, smaller), epsilon)
         return cls(epsilon, pure_mu(epsilon), pure_rho(epsilon), points)
 
@@ -115,7 +111,8 @@ class PrivacyLoss(LossRecord):
         -------
         PrivacyLoss
             With the worst delta at each epsilon t, delta + (1 - delta) r(t), where r is the delta
-            of randomised response (see `pure`). No finite pure epsilon, mu or rho follows.
+            of randomised response (see `pure`). No finite pure epsilon, mu or rho follows. Proof:
+            docs/proofs/composition.md, theorem 9.
 
         Raises
         ------
@@ -224,8 +221,8 @@ class PrivacyLoss(LossRecord):
         -------
         PrivacyLoss
             With k·epsilon, k·mu, k²·rho, and delta·(1 + e^t + ... + e^((k-1)t)) at k·t for each
-            pair (t, delta) of the profile (docs/proofs/unit.md, item 1), or what k·epsilon and the
-            delta at 0 imply if that is less.
+            pair (t, delta) of the profile (docs/proofs/unit.md, theorem 1), or what k·epsilon and
+            the delta at 0 imply if that is less (docs/proofs/pure.md, theorem 7).
 
         Raises
         ------
@@ -270,7 +267,7 @@ class PrivacyLoss(LossRecord):
         Notes
         -----
         The loss is that of a group of k changes, where k is ``self.unit.steps_to(to)``: k·epsilon,
-        k·mu and k²·rho (docs/proofs/unit.md).
+        k·mu and k²·rho (docs/proofs/unit.md, theorems 1 to 3).
 
         Examples
         --------

@@ -1,7 +1,4 @@
-"""Privacy profiles, which are tables of delta at each epsilon.
-
-Proof: docs/proofs/composition.md.
-"""
+"""Privacy profiles, which are tables of delta at each epsilon."""
 
 from __future__ import annotations
 
@@ -24,6 +21,8 @@ _HALVINGS = 60  # in search of where delta is negligible
 
 def tabulated(delta: Callable[[float], float], pure: float) -> Profile:
     """Return a table of `delta`, from epsilon 0 to `pure` or to where delta is negligible.
+
+    Any points make a valid table: docs/proofs/composition.md, theorem 5.
 
     Examples
     --------

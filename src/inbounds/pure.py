@@ -5,8 +5,6 @@ most `variation`. A pair with three outcomes is the worst of all such pairs. Its
 are e^epsilon, 1 and e^-epsilon, and the first outcome has the probabilities a and a·e^-epsilon,
 where a = variation / (1 - e^-epsilon). Each function returns an upper bound. The total variation is
 at most tanh(epsilon/2), that of randomised response, which is used where none is given.
-
-Proof: docs/proofs/pure.md.
 """
 
 from __future__ import annotations
@@ -29,6 +27,8 @@ _STEEPEST = 37.0  # the density at quantiles further away is too small for its i
 def pure_variation(epsilon: float) -> float:
     """Return the largest total variation between neighbours of any release with pure `epsilon`.
 
+    Proof: docs/proofs/pure.md, theorem 1.
+
     Examples
     --------
     >>> round(pure_variation(1.0), 6), pure_variation(1e3)
@@ -41,6 +41,8 @@ def pure_delta(pure: float, variation: float | None, epsilon: float) -> float:
     """Return the largest delta at `epsilon` of a release with pure epsilon `pure`.
 
     It is `variation` · (e^pure - e^epsilon) / (e^pure - 1).
+
+    Proof: docs/proofs/pure.md, theorem 2.
 
     Examples
     --------
@@ -58,6 +60,8 @@ def response_delta(pure: float, epsilon: float) -> float:
 
     It is the delta of randomised response, (e^pure - e^epsilon) / (1 + e^pure).
 
+    Proof: docs/proofs/pure.md, theorem 8.
+
     Examples
     --------
     >>> round(response_delta(1.0, 0.5), 6), response_delta(1.0, 1.0)
@@ -71,6 +75,8 @@ def pure_renyi(epsilon: float, variation: float | None, order: float) -> float:
 
     It is ln(1 + 2 · variation · sinh(order · epsilon/2) · sinh((order - 1) · epsilon/2) /
     sinh(epsilon/2)) / (order - 1), and `epsilon` · `variation` at order 1.
+
+    Proof: docs/proofs/pure.md, theorem 3.
 
     Examples
     --------
@@ -97,6 +103,8 @@ def pure_rho(epsilon: float, variation: float | None = None) -> float:
     It is the largest Rényi divergence divided by its order: `epsilon` · `variation`, unless
     `variation` is less than coth(epsilon/2) - 2/epsilon.
 
+    Proof: docs/proofs/pure.md, theorem 4.
+
     Examples
     --------
     >>> round(pure_rho(1.0), 9), round(pure_rho(10.0), 9), round(pure_rho(1.0, 0.25), 9)
@@ -109,6 +117,7 @@ def pure_rho(epsilon: float, variation: float | None = None) -> float:
 
 @lru_cache(maxsize=1024)
 def _rho(epsilon: float, variation: float | None) -> float:
+    # docs/proofs/pure.md, theorems 4 and 8
     divergence = epsilon * _variation(epsilon, variation)
     if divergence == math.inf or variation is None or variation >= math.tanh(epsilon / 2):
         return divergence
@@ -138,6 +147,8 @@ def pure_mu(epsilon: float, variation: float | None = None) -> float:
     It is Φ⁻¹(a) - Φ⁻¹(a·e^-epsilon). The trade-off curve of the pair consists of chords of a
     Gaussian's curve, and a convex curve lies below its chords.
 
+    Proof: docs/proofs/pure.md, theorem 5.
+
     Examples
     --------
     >>> round(pure_mu(1.0), 6), pure_mu(1e-9) / 1e-9 > math.sqrt(math.pi / 2)
@@ -160,6 +171,8 @@ def _mu(epsilon: float, variation: float) -> float:
     """Return the distance of the quantiles of a and a·e^-epsilon, which differ by `variation`.
 
     Quantiles close to each other are not subtracted: a chord bounds the integral of their slope.
+
+    Proof: docs/proofs/pure.md, theorem 5.
     """
     a = likely(epsilon, variation)
     lower = _quantile(math.log(a) - epsilon)
@@ -191,6 +204,8 @@ def _variation(epsilon: float, variation: float | None) -> float:
 
 def likely(epsilon: float, variation: float | None) -> float:
     """Return the probability a of the first outcome, at most that of randomised response.
+
+    Proof: docs/proofs/pure.md, theorem 1.
 
     Examples
     --------

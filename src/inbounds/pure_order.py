@@ -6,8 +6,6 @@ Orders of Rényi divergences are written as 1 + y/epsilon. The moment is
 
 the divergence is epsilon · ln M / y, and divided by its order it is epsilon² · ln M / (y (y +
 epsilon)), which increases up to one value of y and decreases from there on.
-
-Proof: docs/proofs/pure.md.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ _HALVINGS = 64
 
 def log_moment(a: float, epsilon: float, y: float) -> float:
     """Return ln M(y), up to rounding.
+
+    Proof: docs/proofs/pure.md, theorem 3.
 
     Examples
     --------
@@ -40,6 +40,8 @@ def largest_quotient(a: float, epsilon: float, divergence: float) -> float:
 
     With x = y + epsilon/2, it is at most the larger of epsilon² (ln M)'/(2x) and
     epsilon² (coth x - 1/x)/(2x), for every y at which the quotient does not decrease.
+
+    Proof: docs/proofs/pure.md, theorem 4.
 
     Examples
     --------
@@ -70,6 +72,8 @@ def _increases(a: float, epsilon: float, y: float) -> bool:
     """Tell whether the quotient certainly increases at y.
 
     The derivative of its logarithm, times y, is y (ln M)'/ln M - 1 - y/(y + epsilon).
+
+    Proof: docs/proofs/pure.md, theorem 4.
     """
     moment = log_moment(a, epsilon, y)
     if moment == 0:  # underflow

@@ -42,7 +42,7 @@ class Reach:
         if self.order != 2:
             return min(most, self.radius)
         # The largest is at c = min(caps, t) for some t, which uses up the k smallest caps. Proof:
-        # docs/proofs/laplace.md, part 6.
+        # docs/proofs/laplace.md, theorem 6.
         caps = np.sort(self.caps)
         used = np.concatenate([[0.0], np.cumsum(caps**2)[:-1]])
         remaining = np.arange(caps.size, 0, -1)

@@ -93,8 +93,7 @@ class Sensitivity:
 
     def _limit(self) -> float:
         """Return the smallest bound on the only coordinate."""
-        bounds = (part.bound for part in self._parts())
-        return min(bound if isinstance(bound, float) else float(bound[0]) for bound in bounds)
+        return min(part._limit() for part in self._parts())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -116,6 +115,9 @@ class _Part(Sensitivity):
 
     def _parts(self) -> tuple[_Part, ...]:
         return (self,)
+
+    def _limit(self) -> float:
+        return self.bound if isinstance(self.bound, float) else float(self.bound[0])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy through the constructor, which checks the copy and makes it read-only."""

@@ -2,8 +2,6 @@
 
 A guarantee bounds how much the outputs for two neighbouring data sets may differ. The unit defines
 which data sets are neighbours. Losses of different units cannot be added; some can be converted.
-
-Proof: docs/proofs/unit.md.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ class Unit(HasHtml):
     Two data sets D and D' are neighbours if |D − D'| + |D' − D| ≤ `count` (``"add-remove"``), or
     if |D| = |D'| and they differ in at most `count` members (``"replace"``). To replace k members
     is to remove k and to add k, so a guarantee for adding and removing 2k members holds for it
-    (docs/proofs/unit.md).
+    (docs/proofs/unit.md, theorem 3).
 
     Examples
     --------
@@ -84,6 +82,8 @@ class Unit(HasHtml):
     def steps_to(self, other: Unit) -> int:
         """Return how many changes of this unit make up any change of the unit `other`.
 
+        Proof: docs/proofs/unit.md, theorems 2 to 4.
+
         Examples
         --------
         >>> Unit("add-remove", "row").steps_to(Unit("replace", "row"))
@@ -97,7 +97,7 @@ class Unit(HasHtml):
                 f"be of one {other.of} to be converted to {str(other)!r}",
                 got=repr(str(self)),
                 hint=f"how one {self.of} relates to one {other.of} is not known here; state the "
-                f"sensitivity, and so the loss, for the {other.of}.",
+                f"sensitivity, and so the loss, for the {other.of} (in summarize, by id=).",
             )
         changes = other.count
         if self.change != other.change:

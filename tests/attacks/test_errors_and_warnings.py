@@ -204,7 +204,11 @@ SECRET = 271828182
 FOREIGN: list[tuple[Any, str]] = [
     *((str(SECRET), "string"), ([str(SECRET)], "string"), ([1.0, str(SECRET)], "string")),
     *((np.array([str(SECRET)]), "string"), (np.str_(SECRET), "string")),
-    *((str(SECRET).encode(), "bytes"), (bytearray(b"271828182"), "bytes")),
+    *(
+        (str(SECRET).encode(), "bytes"),
+        (bytearray(b"271828182"), "bytes"),
+        (bytearray(b"5"), "bytes"),
+    ),
     *((True, "boolean"), (np.True_, "boolean"), ([True], "boolean"), (np.array([True]), "boolean")),
     *((date(2718, 2, 8), "date"), ([date(2718, 2, 8)], "date"), (np.datetime64("2718"), "date")),
     *((datetime(2718, 2, 8), "date"), (np.array(["2718-02-08"], "M8[s]"), "date")),

@@ -1,7 +1,7 @@
 """Every small table against every neighbour, in exact fractions, through the library's own code.
 
 What is compared are the probabilities of all that is released, with the epsilon that the ledger is
-charged. docs/proofs/quantiles.md, items 1 to 10.
+charged. docs/proofs/quantiles.md, theorems 1 to 10.
 """
 
 import math

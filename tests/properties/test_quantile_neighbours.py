@@ -2,7 +2,7 @@
 
 Random tables in random types of every engine, random requests, and neighbours of each. What is
 compared are the counts on grids that quantiles are drawn from, group by group and point by point:
-items 6 and 7 of docs/proofs/quantiles.md rest on nothing else about the engine. A case is a pair
+theorems 6 and 7 of docs/proofs/quantiles.md rest on nothing else about the engine. A case is a pair
 of neighbours. INBOUNDS_NEIGHBOUR_CASES says how many are tried: a twentieth of it.
 """
 

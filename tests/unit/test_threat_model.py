@@ -51,4 +51,4 @@ def test_the_pages_that_speak_of_security_name_each_other() -> None:
         (ROOT / page).read_text(encoding="utf-8") for page in ("SECURITY.md", PAGES[0])
     )
     assert "(docs/threat-model.md)" in security
-    assert "(../tests/attacks/README.md)" in model
+    assert "`tests/attacks/README.md`" in model

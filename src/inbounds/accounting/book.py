@@ -86,6 +86,8 @@ class Book:
         if len(units - {None}) > 1:
             raise tampered(account.opening.dataset, "its charges refer to different units")
         unit = next(iter(units - {None}), None)
+        if unit == budget.unit and account.is_old == budget.one_order:
+            return budget
         return replace(budget, unit=unit, one_order=account.is_old)
 
     def spent(self, account: Account) -> Costs:
@@ -143,9 +145,12 @@ class Book:
                     schema.add_cost(connection, key, text)
                 where = (dataset, account.number + 1, _now())
                 entry = Charge(*where, label, mechanism, key, count, *notes)
-                schema.add_charge(connection, entry, account.head)
+                head = entry.hash_after(account.head)
+                schema.add_charge(connection, entry, head)
         if not admitted:
             raise _exceeded(dataset, budget, spent, (cost, count), asked)
+        if key in self._costs:  # now that it is committed, it need not be verified when read
+            self._known[dataset] = account.with_newest(entry, head)
 
     def asked(self, charge: Charge) -> Amount | None:
         """Return what was asked with a charge, or None if it was not stated."""

@@ -1,7 +1,4 @@
-"""The bounds on the privacy of several releases together, each as delta at every epsilon.
-
-Proof: docs/proofs/composition.md; of "total variation", docs/proofs/pure.md.
-"""
+"""The bounds on the privacy of several releases together, each as delta at every epsilon."""
 
 from __future__ import annotations
 
@@ -59,7 +56,10 @@ def all_curves(losses: Losses, pure: float, rho: float) -> dict[Bound, Curve]:
 
 
 def _concentrated(losses: Losses, rho: float) -> dict[Bound, Curve]:
-    """Return the bound by rho, where at each order a release counts by epsilon if that is less."""
+    """Return the bound by rho, where at each order a release counts by epsilon if that is less.
+
+    Proof: docs/proofs/composition.md, theorems 3 and 7.
+    """
     if all(loss.epsilon == math.inf for loss, _ in losses):
         return {"zCDP": lambda epsilon: rho_delta(rho, epsilon)} if rho < math.inf else {}
     curve = order.delta_curve(losses)
@@ -69,7 +69,10 @@ def _concentrated(losses: Losses, rho: float) -> dict[Bound, Curve]:
 
 
 def _rest_added(losses: Losses) -> dict[Bound, Curve]:
-    """Return the bound by profiles, where the releases without one are added by their epsilon."""
+    """Return the bound by profiles, where the releases without one are added by their epsilon.
+
+    Proof: docs/proofs/composition.md, theorem 7.
+    """
     known, added = split.without(losses, lambda loss: not loss.profile)
     if not known or added == math.inf:
         return {}
@@ -77,6 +80,7 @@ def _rest_added(losses: Losses) -> dict[Bound, Curve]:
 
 
 def _optimal_pure(losses: Losses, pure: float) -> dict[Bound, Curve]:
+    """Return the bound by each pure epsilon alone (docs/proofs/composition.md, theorem 2)."""
     if not 0 < pure < math.inf:
         return {}
     known = tuple((PrivacyLoss.pure(loss.epsilon), n) for loss, n in losses if loss.epsilon)
@@ -84,7 +88,10 @@ def _optimal_pure(losses: Losses, pure: float) -> dict[Bound, Curve]:
 
 
 def _total_variation(losses: Losses, pure: float) -> dict[Bound, Curve]:
-    """Return the bound by each pure epsilon and total variation, which is the delta at 0."""
+    """Return the bound by each pure epsilon and total variation, which is the delta at 0.
+
+    Proofs: docs/proofs/composition.md, theorem 6, and docs/proofs/pure.md, theorems 6 and 9.
+    """
     if not 0 < pure <= _LARGEST:
         return {}
     counts: Counter[tuple[float, float]] = Counter()

@@ -5,8 +5,6 @@ budget with a delta is therefore a filter that is valid under these choices. It 
 while their epsilons add up to at most epsilon, or their Rényi divergences of one of a few fixed
 orders to a sum that gives (epsilon, delta). If the first release fits by its own profile only, the
 epsilons of the others are added to what that gives. No release costs more than its pure epsilon.
-
-Proof: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -34,7 +32,8 @@ class Budget(Guarantee):
     """The most that all releases on a dataset may cost together.
 
     `unit` is the change of the data that the budget protects against; None if it is not stated.
-    `one_order` is for datasets that were first charged when the filter knew one order only.
+    `one_order` is for datasets that were first charged when the filter knew one order only. The
+    budget holds for every choice of releases: docs/proofs/composition.md, theorems 11 and 12.
 
     Examples
     --------
@@ -123,18 +122,22 @@ class Budget(Guarantee):
     def left(self, spent: Spent) -> Amount:
         """Return what has not been spent, rounded down.
 
-        If the budget has a delta, every release whose pure epsilon is at most this still fits.
+        If the budget has a delta, every release whose pure epsilon is at most this still fits
+        (docs/proofs/composition.md, theorem 13).
         """
         if self.rho is not None:
-            return Amount(rho=_below(exact(self.rho) - self.spent(spent)))
+            return Amount(rho=_plain(_below(exact(self.rho) - self.spent(spent)), self.rho))
         spent = list(spent)
         remaining, delta = exact(self.pair[0]) - self.spent(spent), self.delta
         if delta is not None and self._adds_pairs(spent):
             delta = _below(exact(delta) - total(spent, "delta"))
-        return Amount(epsilon=_below(remaining), delta=delta)
+        return Amount(epsilon=_plain(_below(remaining), self.pair[0]), delta=delta)
 
     def spent(self, spent: Spent) -> Fraction | float:
-        """Return the rho of all charges together, or their epsilon at the budget's delta."""
+        """Return the rho of all charges together, or their epsilon at the budget's delta.
+
+        Proof: docs/proofs/composition.md, theorem 13.
+        """
         spent = list(spent)
         added = total(spent, "epsilon" if self.rho is None else "rho")
         if self.delta is None or not spent or self._adds_pairs(spent):
@@ -158,7 +161,8 @@ class Budget(Guarantee):
     def _adds_pairs(self, spent: list[tuple[Cost, int]]) -> bool:
         """Tell whether epsilons and deltas are added, which the first charge decides.
 
-        No earlier output can have influenced the first charge.
+        No earlier output can have influenced the first charge. Proof:
+        docs/proofs/composition.md, theorem 14.
         """
         return bool(spent) and spent[0][0].delta > 0
 
@@ -167,7 +171,7 @@ class Budget(Guarantee):
 
         It is the budget's epsilon less the room that is left at an order. If the first release
         exceeds the room at every order, it is the epsilon of that release by its own profile, and
-        those of all others.
+        those of all others. Proof: docs/proofs/composition.md, theorem 12.
         """
         limit, (first, count) = exact(self.pair[0]), spent[0]
         known = orders(*self.pair, several=not self.one_order)
@@ -194,6 +198,20 @@ def _divergence(order: Order, spent: list[tuple[Cost, int]]) -> Fraction | float
 def _pure(epsilon: float) -> Cost:
     """Return the cost of a release by its epsilon alone; cached, because releases repeat."""
     return Cost.of(PrivacyLoss.pure(epsilon))
+
+
+def _plain(left: float, limit: float) -> float:
+    """Return a number that is left of a limit in twelve digits, if these are not more than it.
+
+    A mechanism that is calibrated to 0.5 costs a little less, and what it leaves looks like dust.
+
+    Examples
+    --------
+    >>> _plain(0.5000000000000004, 1.0), _plain(3e-15, 1.0), _plain(0.49999999999999956, 1.0)
+    (0.5, 0.0, 0.49999999999999956)
+    """
+    plain = round(left, 12 - math.ceil(math.log10(limit)))
+    return plain if plain <= left else left
 
 
 def _below(remaining: Fraction | float) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from inbounds.errors import ArgumentError, ArgumentTypeError, LedgerError, quoted
 
@@ -72,13 +73,17 @@ class Account:
     newest: Charge | None = None
 
     @classmethod
+    @lru_cache(maxsize=256)
     def opened(cls, opening: Opening, stored: str) -> Account:
-        """Start from the opening entry, after checking it against its stored hash."""
+        """Start from the opening entry, after checking it against its stored hash.
+
+        This is cached, because every charge asks for it.
+        """
         if opening.hash != stored:
             raise tampered(opening.dataset, "its budget was changed")
         return cls(opening, head=stored)
 
-    def followed_by(self, entries: Iterable[tuple[Charge, str]]) -> Account:
+    def followed_by(self, entries: Sequence[tuple[Charge, str]]) -> Account:
         """Return the account after further charges, each checked against its stored hash.
 
         Examples
@@ -93,6 +98,8 @@ class Account:
         Traceback (most recent call last):
         inbounds.errors.LedgerError: dataset 'd' was tampered with: entry 1 was changed.
         """
+        if not entries:
+            return self
         number, head, counts = self.number, self.head, dict(self.counts)
         is_old, newest = self.is_old, self.newest
         for charge, stored in entries:
@@ -106,6 +113,12 @@ class Account:
             counts[charge.cost] = counts.get(charge.cost, 0) + charge.count
             is_old, newest = is_old or (number == 1 and charge.asked_by is None), charge
         return replace(self, number=number, head=head, counts=counts, is_old=is_old, newest=newest)
+
+    def with_newest(self, charge: Charge, head: str) -> Account:
+        """Return the account after a charge that this process wrote itself, with its hash."""
+        counts = {**self.counts, charge.cost: self.counts.get(charge.cost, 0) + charge.count}
+        is_old = self.is_old if self.number else charge.asked_by is None
+        return Account(self.opening, charge.number, head, counts, is_old, charge)
 
 
 def digest(*parts: object) -> str:

@@ -3,8 +3,6 @@
 Each is valid by itself, so the smallest is reported. Queries may be chosen after seeing earlier
 outputs, but every loss must be planned beforehand, or be at most the one planned. All losses must
 refer to the same change of the data, their unit.
-
-Proof: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -55,7 +53,8 @@ class Composition(Printed):
     * PLD: δ(ε) = E[(1 - exp(ε - L))₊], with L the sum of independent losses that have the δᵢ.
 
     GDP and PLD may add some releases by their εᵢ instead, so none costs more than its pure ε.
-    `epsilon` and `delta` use the smallest of them: docs/proofs/composition.md, docs/proofs/pure.md.
+    `epsilon` and `delta` use the smallest of them. Proofs:
+    docs/proofs/composition.md, theorems 1 to 7; total variation: docs/proofs/pure.md, theorem 6.
 
     References
     ----------

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Self
 
 from inbounds import _check, _json
@@ -152,10 +153,6 @@ def _above(number: Fraction) -> float:
     return math.nextafter(nearest, math.inf)
 
 
-def _reader(name: str) -> Callable[[Cost], float]:
-    return (lambda cost: cost.loss.rho) if name == "rho" else (lambda cost: getattr(cost, name))
-
-
 def total(spent: Spent, name: str) -> Fraction | float:
     """Return the exact sum of epsilon, delta or rho; infinite if any of them is.
 
@@ -164,8 +161,16 @@ def total(spent: Spent, name: str) -> Fraction | float:
     >>> total([(Cost.of(PrivacyLoss.pure(0.1)), 3)], "epsilon")
     Fraction(3, 10)
     """
-    read = _reader(name)
-    numbers = [(read(cost), count) for cost, count in spent]
-    if not all(math.isfinite(number) for number, _ in numbers):
-        return math.inf
-    return sum((count * exact(number) for number, count in numbers), Fraction(0))
+    read: Callable[[Cost], float] = attrgetter("loss.rho" if name == "rho" else name)
+    numerator, denominator = 0, 1  # of the sum: fractions would be reduced again and again
+    for cost, count in spent:
+        number = read(cost)
+        if not math.isfinite(number):
+            return math.inf
+        if number:
+            part = exact(number)
+            common = math.lcm(denominator, part.denominator)
+            numerator *= common // denominator
+            numerator += count * part.numerator * (common // part.denominator)
+            denominator = common
+    return Fraction(numerator, denominator)

@@ -1,7 +1,4 @@
-"""Privacy losses as events of dp-accounting, for programs that account with it.
-
-Proof: docs/proofs/composition.md.
-"""
+"""Privacy losses as events of dp-accounting, for programs that account with it."""
 
 from __future__ import annotations
 
@@ -24,6 +21,7 @@ def dp_event(loss: PrivacyLoss) -> DpEvent:
 
     A Laplace event would be invalid for pure epsilon, because randomised response is less private.
     An event of randomised response would too, as dp-accounting 0.6 counts several of them as one.
+    Proof: docs/proofs/composition.md, theorems 9 and 10.
 
     Examples
     --------

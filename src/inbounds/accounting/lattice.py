@@ -8,8 +8,6 @@ loss of equal releases is epsilon times a sum S of steps +1, 0 and -1, and
 The probabilities follow from a recurrence without subtractions, so their rounding errors are
 bounded; they are raised by as much. If releases differ, each epsilon is rounded up to a multiple of
 a common step.
-
-Proof: docs/proofs/pure.md.
 """
 
 from __future__ import annotations
@@ -37,6 +35,8 @@ _TINY = 1e-290  # covers underflow
 def delta(releases: tuple[Release, ...], epsilon: float) -> float:
     """Return an upper bound on delta at `epsilon` of all releases together.
 
+    Proof: docs/proofs/pure.md, theorems 6 and 10.
+
     Examples
     --------
     >>> two = ((1.0, math.tanh(0.5), 2),)  # randomised responses: (e² - e^1.5)/(1 + e)²
@@ -57,7 +57,7 @@ def delta(releases: tuple[Release, ...], epsilon: float) -> float:
 def composed(releases: tuple[Release, ...]) -> tuple[float, Floats, float] | None:
     """Return a step, the probabilities of its multiples from 0 on, and a factor for rounding.
 
-    It returns None if there are too many releases.
+    It returns None if there are too many releases. Proof: docs/proofs/pure.md, theorem 10.
 
     Examples
     --------
@@ -89,6 +89,8 @@ def _rounding(operations: int) -> float:
 
 def common_step(releases: tuple[Release, ...]) -> tuple[float, list[int]]:
     """Return a step, and for each release the smallest multiple of it that is its epsilon or more.
+
+    Proof: docs/proofs/pure.md, theorem 6.
 
     Examples
     --------
@@ -124,6 +126,8 @@ def _multiples(releases: tuple[Release, ...], step: float) -> list[int]:
 def both_signs(epsilon: float, variation: float, count: int) -> Floats:
     """Return upper bounds on P(S = s) for s from -count to count; P(-s) = e^(-s·epsilon) P(s).
 
+    Proof: docs/proofs/pure.md, theorem 10.
+
     Examples
     --------
     >>> both_signs(1.0, 0.25, 1).round(6).tolist()
@@ -140,6 +144,8 @@ def nonnegative(epsilon: float, variation: float, count: int) -> Floats:
 
     Writing f_k for P(S = count - k), the recurrence is (k + 1) a f_{k+1} =
     (count - k) c f_k + (2·count - k + 1) b f_{k-1}, with a, c and b the probabilities of the steps.
+
+    Proof: docs/proofs/pure.md, theorem 10.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class Ledger(LedgerReader):
     the exact sum of all charges is at most that. A budget of (ε, δ) does if Σεᵢ ≤ ε, or if
     Σ min(εᵢ, αρᵢ) is at most what gives (ε, δ) for one of a few orders α, or it is the first charge
     and its own δ(ε) ≤ δ; but if the first charge stated a delta, Σεᵢ ≤ ε and Σδᵢ ≤ δ must hold. So
-    no release costs more than its pure ε. The proof is in docs/proofs/composition.md.
+    no release costs more than its pure ε. Proof: docs/proofs/composition.md, theorems 11 to 14.
 
     References
     ----------

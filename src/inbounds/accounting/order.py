@@ -3,8 +3,6 @@
 A release of pure epsilon and rho has a divergence of at most min(epsilon, alpha·rho) at order
 alpha. Divergences of one order add up, even if releases are chosen after seeing earlier outputs,
 and no release adds more than its pure epsilon.
-
-Proof: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ def orders(epsilon: float, delta: float, *, several: bool = True) -> tuple[Order
     """Return the orders of a budget. Releases within the room of any are (epsilon, delta)-private.
 
     With `several`, delta is divided between orders for mostly Gaussian noise and for mostly pure
-    releases; otherwise it is all for the former.
+    releases; otherwise it is all for the former. Proof: docs/proofs/composition.md, theorem 12.
 
     Examples
     --------
@@ -110,6 +108,8 @@ def _best_rest(epsilon: float, log_delta: float) -> float:
 
 def delta_curve(losses: Iterable[tuple[PrivacyLoss, int]]) -> Callable[[float], float] | None:
     """Return delta at every epsilon by the best order, or None if nothing is known at any.
+
+    Proof: docs/proofs/composition.md, theorems 3 and 7.
 
     Examples
     --------

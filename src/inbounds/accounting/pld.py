@@ -3,8 +3,6 @@
 A profile is a table of certified deltas. Delta is convex in e^epsilon, so the largest convex curve
 below the table is still above the true one, and so is the curve with straight lines between points
 of it. dp-accounting's "connect the dots" makes a distribution of the latter.
-
-Proof: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -55,6 +53,8 @@ def delta(losses: Losses, epsilon: float) -> float:
 def composed(losses: Losses) -> distribution.PrivacyLossDistribution:
     """Return the distribution of the loss of all releases together.
 
+    Proof: docs/proofs/composition.md, theorem 5.
+
     Examples
     --------
     >>> two = composed(((PrivacyLoss.pure(1.0), 1), (PrivacyLoss.pure(0.5), 1)))
@@ -99,6 +99,8 @@ def _repeated(part: Any, times: int) -> Any:
 def single(points: Profile, step: float) -> distribution.PrivacyLossDistribution:
     """Return a distribution on multiples of `step` that is at most as private as a profile.
 
+    Proof: docs/proofs/composition.md, theorem 5.
+
     Examples
     --------
     >>> one = single(PrivacyLoss.pure(1.0).profile, 1 / 64)  # response_delta(1.0, 0.5)
@@ -122,7 +124,7 @@ def convex(points: Profile, epsilons: Floats) -> Floats:
 
     Epsilons may be negative. As the profile covers both directions of a pair, its points have
     mirror images, delta(-ε) = 1 - e^-ε (1 - delta(ε)). After the last point the curve is constant,
-    because nothing smaller is known.
+    because nothing smaller is known. Proof: docs/proofs/composition.md, theorem 5.
 
     Examples
     --------

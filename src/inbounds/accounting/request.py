@@ -12,6 +12,7 @@ from inbounds._table import HasHtml, Table
 from inbounds.guarantee import Amount
 
 _NUMBERS = ("epsilon", "delta", "rho")
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def written(asked: Amount | None) -> str:
@@ -22,7 +23,7 @@ def written(asked: Amount | None) -> str:
     >>> written(Amount(epsilon=0.9, delta=1e-07))
     '{"epsilon":0.9,"delta":1e-07}'
     """
-    return json.dumps({} if asked is None else asked.stated(), separators=(",", ":"))
+    return _ENCODER.encode({} if asked is None else asked.stated())
 
 
 @lru_cache(maxsize=256)

@@ -96,6 +96,7 @@ _CHARGES: Select[Any] = (  # likewise; the columns are in the order of the table
     .order_by(CHARGES.c.number)
 )
 _HASH = list(CHARGES.c.keys()).index("hash")  # its place in a row
+_OPENING_HASH = list(DATASETS.c.keys()).index("hash")
 _COST = select(COSTS.c.text).where(COSTS.c.digest == bindparam("key"))
 _STORED = select(func.max(VERSIONS.c.version))
 _NEW_CHARGE = CHARGES.insert()
@@ -124,12 +125,12 @@ def install(connection: Connection) -> None:
 
 def remember(connection: Connection, version: int) -> None:
     """Keep the version of the schema with a connection, for `holds_requests`."""
-    connection.execution_options(inbounds_version=version)
+    connection.info["inbounds_version"] = version
 
 
 def holds_requests(connection: Connection) -> bool:
     """Tell whether the tables of a `Store` transaction have columns for requests."""
-    version: int = connection.get_execution_options()["inbounds_version"]
+    version: int = connection.info["inbounds_version"]
     return version >= REQUESTS
 
 
@@ -169,9 +170,7 @@ def names(connection: Connection) -> list[str]:
 def opening(connection: Connection, dataset: str) -> tuple[Opening, str] | None:
     """Return the first entry of a dataset and its stored hash, or None if it is not open."""
     for row in _run(connection, _OPENING, name=dataset):
-        stored = dict(zip(DATASETS.c.keys(), row, strict=False))  # the newest columns come last
-        fields: dict[str, Any] = {name: stored.get(name) for name in Opening.__slots__}
-        return Opening(**fields), stored["hash"]
+        return Opening(*row[:_OPENING_HASH], *row[_OPENING_HASH + 1 :]), row[_OPENING_HASH]
     return None
 
 
@@ -189,10 +188,9 @@ def charges(connection: Connection, dataset: str, *, start: int) -> list[tuple[C
     return [(Charge(*row[:_HASH], *row[_HASH + 1 :]), row[_HASH]) for row in rows]
 
 
-def add_charge(connection: Connection, entry: Charge, previous: str) -> None:
-    """Append a charge whose cost is stored already."""
-    values = {name: getattr(entry, name) for name in Charge.__slots__}
-    values["hash"] = entry.hash_after(previous)
+def add_charge(connection: Connection, entry: Charge, hash: str) -> None:
+    """Append a charge whose cost is stored already, with its hash."""
+    values = {name: getattr(entry, name) for name in Charge.__slots__} | {"hash": hash}
     if entry.asked_by is None:
         del values["asked"], values["asked_by"]  # which older versions have no columns for
         connection.execute(CHARGES.insert(), values)

@@ -3,8 +3,6 @@
 If some releases have pure epsilons that add up to t, then all releases have at epsilon + t at most
 the delta that the others have at epsilon. So no release costs more than its pure epsilon. Which
 releases are added that way may depend on their losses, and any choice is valid.
-
-Proof: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -28,6 +26,8 @@ _SMALLEST = 1e-290  # smaller squares are rounded up to it
 
 def shifted(curve: Curve, added: float) -> Curve:
     """Return the curve of all releases, from that of a part and the epsilons of the rest.
+
+    Proof: docs/proofs/composition.md, theorem 7.
 
     Examples
     --------
@@ -67,7 +67,8 @@ def _total(numbers: Iterable[float]) -> float:
 def gaussian_curve(losses: Losses) -> Curve | None:
     """Return delta at every epsilon by GDP, for the best choice of releases to add by epsilon.
 
-    It returns None if there is no such choice, or nothing is left after it.
+    It returns None if there is no such choice, or nothing is left after it. Proof:
+    docs/proofs/composition.md, theorems 4 and 7.
 
     Examples
     --------

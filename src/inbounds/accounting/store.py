@@ -113,7 +113,7 @@ class Store:
             raise LedgerError(f"there is no ledger at {self.shown}, so every dataset is unknown.")
         try:
             with self._connection(create=create) as connection:
-                connection.execution_options(inbounds_writes=writes)
+                connection.info["inbounds_writes"] = writes
                 try:
                     with connection.begin():
                         yield connection
@@ -277,7 +277,7 @@ def _lock(connection: Connection, subject: str) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("inbounds_writes", False)
+    writes = connection.info.get("inbounds_writes", False)
     connection.connection.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

@@ -166,10 +166,10 @@ def limit(
     satisfy Σfᵢ(πᵢ(xᵢ − a)² − νᵢ) ≥ μΣfᵢπᵢ for every f in C and every output a, then every ε-private
     mechanism has ΣπᵢE[(M(xᵢ) − xᵢ)²] ≥ Σνᵢ + μΣπᵢ. Only level functions f = exp(εL) with whole
     numbers L have to be tried, and dynamic programming tries all of them. The numbers come from
-    column generation; the certificate checks them. The proofs are in docs/proofs/limit.md.
+    column generation; the certificate checks them. Proofs: docs/proofs/limit.md, theorems 2 and 3.
 
     Closed forms are used where they are better: for values that are all neighbours, the least worst
-    error is w²exp(ε)/(1 + exp(ε))², for ε ≤ ln(3 + 2√2).
+    error is w²exp(ε)/(1 + exp(ε))², for ε ≤ ln(3 + 2√2): docs/proofs/limit.md, theorem 9.
 
     For wide intervals and large ε the bracket is wider than `tolerance`; for ε above 25 the lower
     end comes from pairs of values alone. No certified limit is known for (ε, δ), for zCDP, or for

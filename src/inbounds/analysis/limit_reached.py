@@ -2,8 +2,6 @@
 
 Lengths are in units of the width of the interval. All numbers are computed in doubles and raised by
 a part in 10⁹, which covers their rounding errors.
-
-Proof: docs/proofs/limit.md, theorem 10.
 """
 
 from __future__ import annotations
@@ -36,6 +34,8 @@ _LLOYD = 400
 def upper_end(problem: Problem, epsilon: float, objective: Objective) -> float:
     """Return a mean squared error that some ε-private mechanism reaches, in squared widths.
 
+    Proof: docs/proofs/limit.md, theorem 10.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -60,6 +60,8 @@ def reached_by_table(
     domain: Box, sensitivity: Sensitivity, epsilon: float, objective: Objective
 ) -> float:
     """Return the error of the best table of integers, or infinity if it would be too large.
+
+    Proof: docs/proofs/limit.md, theorem 10.
 
     Examples
     --------
@@ -128,7 +130,8 @@ def _tables(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield the weights and the errors of the cells of some mechanisms with finitely many outputs.
 
-    The error of a cell is the average over its values, or the largest.
+    The error of a cell is the average over its values, or the largest. Proof that they are
+    private: docs/proofs/limit.md, theorem 10.
     """
     if problem.has_neighbours and problem.reachable >= problem.width * (1 - 1e-12):
         if problem.step is None:
@@ -174,6 +177,7 @@ def _errors(
     """Yield the errors of a table of probabilities with several choices of its outputs.
 
     One of them are `places`, or the middles of the cells if there is one output for each.
+    Formulas: docs/proofs/limit.md, theorem 10.
     """
     lower, upper = edges.T
     widths, middles = upper - lower, (lower + upper) / 2
@@ -212,7 +216,10 @@ def _one_bit(epsilon: float) -> float:
 
 
 def _unbiased(problem: Problem, sensitivity: float, epsilon: float) -> Iterator[float]:
-    """Yield average variances of unbiased readings; for values with a step, the worst ones."""
+    """Yield average variances of unbiased readings; for values with a step, the worst ones.
+
+    Formulas: docs/proofs/limit.md, theorem 10.
+    """
     spread = 0.0 if problem.step is not None else 1 / 12
     scale = sensitivity / epsilon
     inside = scale * -math.expm1(-1 / scale) if problem.step is None else 0.0

@@ -2,8 +2,6 @@
 
 Only `release` is called, so this works for any mechanism, including those of other libraries. The
 pair and the event are chosen by releases that are not counted afterwards.
-
-Proof: docs/proofs/audit.md.
 """
 
 from __future__ import annotations
@@ -85,7 +83,7 @@ class Audit(Printed):
     -----
     For N = `trials`, counts (K, L) and α = 1 − `confidence`, let p be the probability at which K or
     more of N outputs are in the event with probability α/2, and q the one at which L or fewer are.
-    Then `epsilon_lower` = max(0, ln((p − δ)/q)) (docs/proofs/audit.md, item 1).
+    Then `epsilon_lower` = max(0, ln((p − δ)/q)) (docs/proofs/audit.md, theorem 1).
 
     Examples
     --------
@@ -116,7 +114,8 @@ class Audit(Printed):
     def passed(self) -> bool:
         """Whether the claim was not refuted, which does not prove it.
 
-        A true claim is refuted with probability 1 - `confidence` at most.
+        A true claim is refuted with probability 1 - `confidence` at most:
+        docs/proofs/audit.md, theorem 2.
         """
         return self.epsilon_lower <= self.claimed_epsilon
 
@@ -213,8 +212,8 @@ def audit(
     Notes
     -----
     If an event has k of n outputs for one value and l of n for the other, Clopper and Pearson's
-    intervals give p ≤ P(E) and q ≥ Q(E), and epsilon is at least ln((p − δ)/q); see
-    docs/proofs/audit.md.
+    intervals give p ≤ P(E) and q ≥ Q(E), and epsilon is at least ln((p − δ)/q):
+    docs/proofs/audit.md, theorem 1.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Choose the pair of values and the event that an audit counts.
 
-Any choice is valid, as the outputs that it is based on are not counted: docs/proofs/audit.md.
+Any choice is valid, as the outputs that it is based on are not counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def choose(
 ) -> Choice:
     """Return the pair and the event that promise the largest bound on epsilon.
 
-    Coordinates are summed with `weights`, or with `every` weighting that `readings` returns.
+    Coordinates are summed with `weights`, or with `every` weighting that `readings` returns. Any
+    choice is valid: docs/proofs/audit.md, theorem 1.
 
     Examples
     --------

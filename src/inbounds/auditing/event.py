@@ -2,8 +2,6 @@
 
 If an event has probability P(E) for one value and Q(E) for a neighbouring one, (ε, δ)-privacy
 requires P(E) <= e^ε Q(E) + δ. Counts bound both probabilities, for any distributions, and so ε.
-
-Proof: docs/proofs/audit.md.
 """
 
 from __future__ import annotations
@@ -33,6 +31,8 @@ _SEARCH = 3.0  # standard errors by which the best of many events looks better t
 @dataclass(frozen=True, slots=True)
 class Event:
     """A set of outputs: those up to a threshold, from a threshold on, or near a value.
+
+    Which of them are best: docs/proofs/audit.md, theorem 3.
 
     Parameters
     ----------
@@ -90,6 +90,7 @@ def readings(first: Floats, second: Floats, direction: tuple[float, ...]) -> lis
 
     They are a direction, each coordinate alone (of many, those that differ most), and the weights
     that tell the samples apart best if the noise is normal, even if it is correlated (Fisher).
+    Proof: docs/proofs/audit.md, theorem 3.
 
     Examples
     --------
@@ -139,6 +140,8 @@ def epsilon_lower_bound(
 ) -> Any:
     """Return a lower bound on epsilon, at a confidence, from counts of an event.
 
+    Proof: docs/proofs/audit.md, theorem 1.
+
     Parameters
     ----------
     first, second
@@ -164,6 +167,7 @@ def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
     """Return a lower bound on an event's probability that is wrong with probability `miss`.
 
     This is Clopper and Pearson's bound: at it, `count` or more hits have probability `miss`.
+    Proof: docs/proofs/audit.md, theorem 1.
 
     Examples
     --------
@@ -178,6 +182,8 @@ def chance_lower_bound(count: Any, trials: int, miss: float) -> Floats:
 
 def chance_upper_bound(count: Any, trials: int, miss: float) -> Floats:
     """Return an upper bound on an event's probability that is wrong with probability `miss`.
+
+    Proof: docs/proofs/audit.md, theorem 1.
 
     Examples
     --------
@@ -217,7 +223,7 @@ def best_event(
     """Return the largest lower bound on epsilon and its event, from samples of equal size.
 
     The bound has no confidence, as the event was chosen to make it large: count the event again in
-    fresh outputs.
+    fresh outputs, which any choice allows (docs/proofs/audit.md, theorem 1).
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The pairs of neighbouring values that an audit tries.
 
 Any pair of neighbours gives a valid audit. Truncated or clamped noise hides those at the ends and
-in the middle of the box worst (docs/proofs/audit.md).
+in the middle of the box worst.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _SEED = 2026
 def candidates(box: Box, change: Floats) -> list[Pair]:
     """Return pairs that differ by `change`: at the lower end, at the upper end, in the middle.
 
+    Why these: docs/proofs/audit.md, theorem 4.
+
     Examples
     --------
     >>> [(float(s), float(t)) for s, t in candidates(Box(0, 8), np.array([2.0]))]
@@ -44,7 +46,7 @@ def random_pairs(box: Box, reach: Reach) -> list[Pair]:
     """Return random pairs in the box, some as far apart as is allowed, the others closer.
 
     They are random, so that a mechanism cannot be private only where an audit looks, but drawn from
-    a public seed, so that an audit can be repeated.
+    a public seed, so that an audit can be repeated: docs/proofs/audit.md, theorem 4.
 
     Examples
     --------
@@ -66,6 +68,8 @@ def random_pairs(box: Box, reach: Reach) -> list[Pair]:
 
 def axis_pairs(box: Box, reach: Reach) -> list[Pair]:
     """Return pairs that differ as far as allowed in one coordinate, for at most `AXES` of them.
+
+    Why these: docs/proofs/audit.md, theorem 4.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""What an audit needs of any mechanism: outputs, neighbouring values and its claim.
-
-Which pairs are tried, and why: docs/proofs/audit.md.
-"""
+"""What an audit needs of any mechanism: outputs, neighbouring values and its claim."""
 
 from __future__ import annotations
 
@@ -113,6 +110,8 @@ def pairs_of(
     mechanism: Any, box: Box | None, sensitivity: Sensitivity | float | None, pair: Any
 ) -> tuple[list[Pair], tuple[float, ...] | None]:
     """Return the pairs of values to try, and the weights of the coordinates of an output.
+
+    Why these: docs/proofs/audit.md, theorems 3 and 4.
 
     Examples
     --------

@@ -4,8 +4,6 @@
 μ-GDP, and on an interval a cover of all pairs (`cover`), on a box ρ-zCDP. `sigma_for_delta` first
 asks whether the plain Gaussian's sigma is the smallest already. If not, it searches by the δ of
 actual pairs, which is quick, and proves the sigma that it returns.
-
-Proof: docs/proofs/approximate.md; the bounds on μ and ρ: docs/proofs/concentrated.md.
 """
 
 import math
@@ -61,7 +59,8 @@ def sigma_for_delta(
 ) -> Floats:
     """Return the smallest multiple of `shape` whose δ at `epsilon` is at most `delta`.
 
-    It is at most the sigma of the analytic Gaussian, and at most that of pure `epsilon`.
+    It is at most the sigma of the analytic Gaussian, and at most that of pure `epsilon`
+    (docs/proofs/approximate.md, theorems 4 and 7).
 
     Examples
     --------
@@ -127,7 +126,7 @@ def _log_slope(attained: Callable[[float], float], scale: float) -> float:
 
 
 def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], float]:
-    """Return the bound on δ as a function of ε."""
+    """Return the bound on δ as a function of ε (docs/proofs/approximate.md, theorem 4)."""
     pure = pure_loss(widths, reach, sigma).epsilon
 
     def delta(epsilon: float) -> float:
@@ -143,7 +142,11 @@ def _profile(widths: Floats, reach: Reach, sigma: Floats) -> Callable[[float], f
 
 
 def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: float) -> float:
-    """Bound δ by μ-GDP; on a box of several coordinates by ρ-zCDP if that is smaller."""
+    """Bound δ by μ-GDP; on a box of several coordinates by ρ-zCDP if that is smaller.
+
+    Proof: docs/proofs/approximate.md, theorems 5 and 6. The bound on ρ:
+    docs/proofs/concentrated.md, theorem 5.
+    """
     dominating = gaussian_delta(concentrated.mu_upper_bound(widths, reach, sigma), epsilon)
     if widths.size == 1:
         return dominating
@@ -152,6 +155,8 @@ def _concentrated_delta(widths: Floats, reach: Reach, sigma: Floats, epsilon: fl
 
 def rho_delta(rho: float, epsilon: float) -> float:
     """Bound δ at `epsilon` of any ρ-zCDP release, by the best order α found.
+
+    Proof: docs/proofs/approximate.md, theorem 6.
 
     Examples
     --------

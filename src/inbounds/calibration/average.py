@@ -6,8 +6,6 @@ be nearly a whole number of cells long: for ε = 5, r = 7 is better than r = 12.
 smallest r that fits leads to a large table, its columns are those of the staircase. If any two
 values are neighbours, the best table is randomised response on bins, whose ends solve a fixed-point
 equation.
-
-Proof: docs/proofs/optimal.md, theorems 1 and 11.
 """
 
 import math
@@ -164,7 +162,10 @@ def _ideal_ends(ratio: float, reach: int, count: int) -> Floats | None:
 
 
 def _solve(prior: _Prior, reach: int, epsilon: float, grid: Floats | None) -> tuple[Mixture, float]:
-    """Return the best mixture on some cells, and its average error."""
+    """Return the best mixture on some cells, and its average error.
+
+    Columns: docs/proofs/optimal.md, theorems 1 and 11.
+    """
     rows = prior.mass.size
     if reach == 1:
         mixture = _ladder(rows, epsilon)
@@ -199,7 +200,10 @@ def _lengths(rows: int, reach: int, epsilon: float) -> tuple[int, int] | None:
 
 
 def _ladder(rows: int, epsilon: float) -> Mixture:
-    """Return the truncated geometric distribution, whose rows sum to one for every epsilon."""
+    """Return the truncated geometric distribution, whose rows sum to one for every epsilon.
+
+    It is the case k = p = 1 of docs/proofs/optimal.md, theorem 11.
+    """
     row = np.arange(rows)
     weights = np.full(rows, math.tanh(epsilon / 2))
     weights[[0, -1]] = 1 / (1 + math.exp(-epsilon))
@@ -215,7 +219,7 @@ def _fitted(interval: Interval, plan: TablePlan, epsilon: float, grid: Floats | 
 
 
 def _bins(interval: Interval, epsilon: float) -> TablePlan:
-    """Return randomised response on the best number of bins."""
+    """Return randomised response on the best number of bins: docs/proofs/optimal.md, theorem 1."""
     count, ends, outputs = _best_bins(epsilon)
     inner = [interval.place(end) for end in ends[1:-1].tolist()]
     boundaries = (interval.lower, *inner, interval.upper)

@@ -9,8 +9,6 @@ multiplier give an upper bound on epsilon, so the search that found them need no
 
 `certify` evaluates this with the closed form of g. `Certificate.check` evaluates it again from the
 definition of g, by integrals of the density, and reads only the certificate's own fields.
-
-Proofs: docs/proofs/box.md; for Laplace noise docs/proofs/laplace.md.
 """
 
 from __future__ import annotations
@@ -84,8 +82,8 @@ class Certificate(Printed):
 
         ε ≤ Σ [gᵢ(cᵢ) - gᵢ'(cᵢ)cᵢ + max over 0 ≤ x ≤ κᵢ of (gᵢ'(cᵢ)x - νx²/2)] + νD²/2.
 
-    The formulas for an l1 norm and for caps alone are similar. The proofs are in docs/proofs/box.md
-    and docs/proofs/laplace.md.
+    The formulas for an l1 norm and for caps alone are similar. Proofs: for normal noise
+    docs/proofs/box.md, theorems 1, 3 and 4; for Laplace noise docs/proofs/laplace.md, theorem 4.
 
     Examples
     --------
@@ -269,6 +267,10 @@ def _bound(
 
 
 def _row_bound(row: Row, order: int | None, nu: arb, terms: Terms) -> arb:
+    """Return the terms of one of several equal coordinates.
+
+    Proofs: docs/proofs/box.md, theorems 3 and 4, and docs/proofs/laplace.md, theorem 4.
+    """
     width = arb(row.upper) - arb(row.lower)
     scale = arb(row.scale)
     cap = width if row.cap is None else width.min(arb(row.cap))

@@ -5,8 +5,6 @@ On an interval the guarantee is known exactly: with x = min(ε/γ - γ/2, u - γ
     δ(ε) = Φ(-x) - e^ε Φ(-x-γ),      pure ε = ln Φ(γ-u)/Φ(-u)
 
 so clamping improves privacy if the box is not much wider than the noise.
-
-Proof: docs/proofs/clamped.md.
 """
 
 import math
@@ -32,6 +30,8 @@ def clamped_delta(width: float, change: float, sigma: float, epsilon: float) -> 
     """Return delta at `epsilon`, rounded up.
 
     Delta increases with width/sigma and change/sigma, so a slightly smaller sigma covers rounding.
+
+    Proof: docs/proofs/clamped.md, theorem 4.
     """
     precision = 128
     while True:
@@ -59,7 +59,10 @@ def _above(x: arb) -> arb:
 
 
 def clamped_sigma(width: float, change: float, epsilon: float, delta: float) -> float:
-    """Return the smallest sigma that gives (epsilon, delta)."""
+    """Return the smallest sigma that gives (epsilon, delta).
+
+    Proof: docs/proofs/clamped.md, theorem 4.
+    """
 
     def found(sigma: float) -> float:
         if delta == 0:  # compare the number that the mechanism will report
@@ -81,6 +84,7 @@ def clamped_sigma(width: float, change: float, epsilon: float, delta: float) -> 
 
 
 def _interval_epsilon(width: float, change: float, sigma: float) -> float:
+    """Return the pure epsilon (docs/proofs/clamped.md, theorem 3), rounded up."""
     sides = (np.array([side]) for side in (width, change, sigma))
     return float(_losses(*sides)[0]) * (1 + _ROUNDING)
 
@@ -89,6 +93,8 @@ def clamped_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
     """Bound the pure epsilon from above; exactly, if coordinates are bounded one by one.
 
     With a norm, the sum of concave losses is bounded by its tangent at one change.
+
+    Proof: docs/proofs/clamped.md, theorem 5.
     """
     most = float(_losses(widths, reach.caps, sigma).sum())
     if reach.order is not None:
@@ -102,7 +108,10 @@ def clamped_epsilon(widths: Floats, reach: Reach, sigma: Floats) -> float:
 
 
 def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
-    """Return ln Φ(γ-u)/Φ(-u), for small γ as the integral of its slope."""
+    """Return ln Φ(γ-u)/Φ(-u), for small γ as the integral of its slope.
+
+    Proof: docs/proofs/clamped.md, theorem 5.
+    """
     u, shift, rest = widths / sigma, change / sigma, (widths - change) / sigma
     short = np.minimum(shift, 0.5)
     small = short * sum(
@@ -113,6 +122,9 @@ def _losses(widths: Floats, change: Floats, sigma: Floats) -> Floats:
 
 
 def _slopes(rest: Floats) -> Floats:
-    """Return φ(r)/Φ(-r), by a scaled function that does not underflow."""
+    """Return φ(r)/Φ(-r), by a scaled function that does not underflow.
+
+    Proof: docs/proofs/clamped.md, theorem 5.
+    """
     result: Floats = math.sqrt(2 / math.pi) / erfcx(rest / math.sqrt(2))
     return result

@@ -3,8 +3,6 @@
 Levels are integers that differ by at most one between rows that are at most `reach` apart, so
 probabilities that are multiples of a column satisfy ε. The columns here are plateaus: level 0 from
 row p to row q, and one level more with every further `reach` rows on both sides.
-
-Proof: docs/proofs/optimal.md, theorem 1.
 """
 
 from dataclasses import dataclass
@@ -33,7 +31,8 @@ _LONGEST = 1.3  # in units of the reach: a longer plateau was never part of a be
 class Mixture:
     """Columns with weights and outputs: P(output j | row i) = weight j · e^(-ε·level j i).
 
-    Outputs are positions: distances from the middle of the box in units of its width.
+    Outputs are positions: distances from the middle of the box in units of its width. Such a
+    mixture satisfies ε: docs/proofs/optimal.md, theorem 1.
     """
 
     levels: Levels  # outputs × rows
@@ -73,7 +72,7 @@ class Mixture:
         columns = np.exp(-epsilon * self.levels).T
         columns = folded(columns) if mirrored else columns
         missing = 1 - columns @ self.weights
-        weights = self.weights + np.linalg.lstsq(columns, missing)[0]
+        weights = self.weights + _correction(columns, missing)
         better = np.abs(columns @ weights - 1).max() < np.abs(missing).max()
         return Mixture(self.levels, weights, self.outputs) if better and weights.min() > 0 else self
 
@@ -83,8 +82,20 @@ class Mixture:
         return float(np.abs(sums - 1).max())
 
 
+def _correction(columns: Floats, missing: Floats) -> Floats:
+    """Return the weights of columns that add what is missing, as nearly as possible."""
+    result: Floats
+    try:
+        result = np.linalg.solve(columns, missing).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:  # it is not square, or has no inverse
+        result = np.linalg.lstsq(columns, missing)[0].astype(np.float64, copy=False)
+    return result
+
+
 def plateaus(rows: int, reach: int, lengths: tuple[int, int] | None = None) -> Levels:
     """Return the levels of every plateau that is not too long, one column of the table each.
+
+    Their levels satisfy ε: docs/proofs/optimal.md, theorem 1.
 
     Parameters
     ----------
@@ -171,6 +182,7 @@ def minimise(
                 "primal_feasibility_tolerance": tolerance,
                 "dual_feasibility_tolerance": tolerance,
                 "maxiter": _MOST_STEPS,
+                "presolve": below is not None,  # otherwise it removes nothing, and takes longest
             },
         )
         if solution.status == 0:

@@ -1,7 +1,4 @@
-"""Coordinates of a box, changes of them, and the concave functions that are maximised over changes.
-
-Proof: docs/proofs/box.md.
-"""
+"""Coordinates of a box, their changes, and the concave functions maximised over changes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,7 +27,10 @@ class Coordinates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorstChange:
-    """A change c with (nearly) the largest privacy loss, and its multiplier."""
+    """A change c with (nearly) the largest privacy loss, and its multiplier.
+
+    Proof: docs/proofs/box.md, theorem 3.
+    """
 
     change: Floats
     multiplier: float
@@ -38,7 +38,10 @@ class WorstChange:
 
 @dataclass(frozen=True, slots=True)
 class Concave:
-    """A concave function of one coordinate's change: its slopes and a guess for `slope = a γ`."""
+    """A concave function of one coordinate's change: its slopes and a guess for `slope = a γ`.
+
+    Proof: docs/proofs/box.md, theorem 2.
+    """
 
     slopes: Slopes
     guess: Callable[[Floats, Floats], Floats]

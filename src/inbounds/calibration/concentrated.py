@@ -3,8 +3,6 @@
 Truncation only improves privacy: each guarantee is at most that of the plain Gaussian. The
 improvement is the variance v <= 1, in units of sigma², of the truncated distribution centred in the
 middle: ρ <= Σ c² v / 2σ².
-
-Proof: docs/proofs/concentrated.md.
 """
 
 import math
@@ -35,6 +33,8 @@ _MOST_DISTINCT = 64  # coordinates, as each needs a search
 def mu_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
     """Return μ for which the release is μ-GDP: the largest ‖c/σ‖ of an allowed change.
 
+    Proof: docs/proofs/approximate.md, theorem 5.
+
     Examples
     --------
     >>> mu_upper_bound(np.array([10.0]), Reach(np.array([1.0]), None, np.inf), np.array([2.0]))
@@ -48,6 +48,8 @@ def mu_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
 def rho_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
     """Return ρ for which the release is ρ-zCDP: the Rényi divergence is at most αρ for all α > 1.
 
+    Proof: docs/proofs/concentrated.md, theorem 5.
+
     Examples
     --------
     >>> rho_upper_bound(np.array([10.0]), Reach(np.array([1.0]), None, np.inf), np.array([2.0]))
@@ -59,6 +61,8 @@ def rho_upper_bound(widths: Floats, reach: Reach, sigma: Floats) -> float:
 
 def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Floats:
     """Return the smallest multiple of `shape` whose ρ is at most `rho`.
+
+    It is at most that of the plain Gaussian (docs/proofs/concentrated.md, theorem 5).
 
     Examples
     --------
@@ -87,7 +91,8 @@ def sigma_for_rho(widths: Floats, reach: Reach, shape: Floats, rho: float) -> Fl
 def renyi_upper_bound(widths: Floats, reach: Reach, sigma: Floats, alpha: float) -> float:
     """Bound the Rényi divergence of order `alpha` of every allowed pair from above.
 
-    Order 1 is the Kullback–Leibler divergence and order infinity the pure epsilon.
+    Order 1 is the Kullback–Leibler divergence and order infinity the pure epsilon. Proof:
+    docs/proofs/concentrated.md, theorem 6.
 
     Examples
     --------
@@ -115,7 +120,8 @@ def interval_renyi(width: float, change: float, sigma: float, alpha: float) -> f
     """Bound the Rényi divergence of one interval from above; `change` is at most `width`.
 
     The divergence has one peak in the position s, and its logarithm changes by at most `steepness`
-    per unit of s. So a bracket of the peak, found by comparing values, gives a bound.
+    per unit of s. So a bracket of the peak, found by comparing values, gives a bound. Proof:
+    docs/proofs/concentrated.md, theorems 2 to 5 and 10.
     """
     u, gamma = width / sigma, change / sigma
     spread = min(1.0, u / math.sqrt(12)) * (1 + ROUNDING)
@@ -140,7 +146,10 @@ def interval_renyi(width: float, change: float, sigma: float, alpha: float) -> f
 
 
 def _renyi(u: float, gamma: float, alpha: float, s: Floats, natural: float) -> Floats:
-    """Return D_α(p_s ‖ p_{s+γ}): the integral of h'' times a tent from s - (α-1)γ to s + γ."""
+    """Return D_α(p_s ‖ p_{s+γ}): the integral of h'' times a tent from s - (α-1)γ to s + γ.
+
+    Proof, and how accurate it is: docs/proofs/concentrated.md, theorems 1 and 9.
+    """
     near = _integral(u, s + gamma, s, natural, lambda below: below)
     if alpha == 1:
         return near
@@ -158,7 +167,8 @@ def _integral(
 ) -> Floats:
     """Integrate h'' times a function of the distance to the top, over [bottom, top].
 
-    Inside the interval panels are at most a natural length long; below it they may double.
+    Inside the interval panels are at most a natural length long; below it they may double. The
+    error of the rule is bounded in docs/proofs/concentrated.md, theorem 9.
     """
     inside = np.minimum(top, top - np.maximum(bottom, 0.0))
     panels = max(1, math.ceil(float(inside.max()) / natural))
@@ -175,7 +185,10 @@ def _integral(
 
 
 def _middle_variance(widths: Floats, sigma: Floats) -> Floats:
-    """Return v, the variance in units of σ² of the distribution centred in the middle."""
+    """Return v, the variance in units of σ² of the distribution centred in the middle.
+
+    Both forms, and their errors: docs/proofs/concentrated.md, theorem 8.
+    """
     half = widths / sigma / 2
     small, square = half < 1, np.minimum(half, 1.0) ** 2
     upper, lower = np.zeros_like(half), np.zeros_like(half)
@@ -192,7 +205,7 @@ def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats)
     """Bound Σ weight c²/σ² over the reach. It is linear in c², so any multiplier ν gives a bound.
 
     For an l1 norm, c² is at most cap·c, and Σc² at most radius·(largest cap); the smallest of these
-    bounds is used.
+    bounds is used. Proof: docs/proofs/concentrated.md, theorem 7.
     """
     power = power_of_two_below(float(widths.max()))  # squares stay in range
     small, scale = reach / power, sigma / power
@@ -209,6 +222,9 @@ def _largest_square(widths: Floats, reach: Reach, sigma: Floats, weight: Floats)
 
 
 def _knapsack(value: Floats, most: Floats, total: float) -> float:
-    """Bound Σ value·x over 0 <= x <= most, Σx <= total by weak duality, valid for every ν."""
+    """Bound Σ value·x over 0 <= x <= most, Σx <= total by weak duality, valid for every ν.
+
+    Proof: docs/proofs/concentrated.md, theorem 7.
+    """
     nu = knapsack_threshold(value, most, total)
     return nu * total + float(np.sum(most * np.maximum(value - nu, 0.0)))

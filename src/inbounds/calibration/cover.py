@@ -3,8 +3,6 @@
 `interval_delta` bounds δ on each cell and divides the cells whose bound is too large, until all are
 within `TIGHT` of the δ of an actual pair. `attained_delta` looks at pairs only: it is quick, and no
 bound.
-
-Proof: docs/proofs/approximate.md, items 1 to 3 and 8.
 """
 
 from dataclasses import dataclass
@@ -49,8 +47,9 @@ class _Pairs:
         """Return the pair after each pair, which is one of `ends` for those at `last`."""
 
         def after(column: Floats, end: Floats) -> Floats:
-            shifted = np.roll(column, -1)
-            shifted[last] = end
+            shifted = np.empty_like(column)
+            shifted[:-1] = column[1:]
+            shifted[last] = end  # including the very last
             return shifted
 
         return type(self)(
@@ -65,7 +64,8 @@ def interval_delta(
 ) -> float:
     """Bound δ on an interval from above; `dominating` is a bound that is already known.
 
-    The result covers every cell, including those that the search stopped dividing.
+    The result covers every cell, including those that the search stopped dividing. Proof:
+    docs/proofs/approximate.md, theorems 1, 3 and 8.
 
     Examples
     --------
@@ -127,7 +127,10 @@ def _first_places(last: float) -> Floats:
 def _cell_bounds(
     u: float, gamma: float, epsilon: float, low: _Pairs, high: _Pairs, *, enough: float
 ) -> Floats:
-    """Bound δ at all positions from `low` to `high`: by the second bound if the first is large."""
+    """Bound δ at all positions from `low` to `high`: by the second bound if the first is large.
+
+    Both are proved in docs/proofs/approximate.md, theorem 3.
+    """
     bound = divergence.delta_of_cells(u, gamma, epsilon, low.place, high.slope)
     rest = bound > enough
     first, last = low[rest], high[rest]

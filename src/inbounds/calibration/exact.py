@@ -3,8 +3,6 @@
 `pure_loss` bounds epsilon from above at given scales; `smallest_sigma` inverts it by Newton's
 method in (ln sigma, ln epsilon), where the slope is at most -2, and always ends on a scale whose
 bound is at most the request.
-
-Proofs: docs/proofs/interval.md, docs/proofs/box.md; rounding errors: docs/proofs/rounding.md.
 """
 
 from __future__ import annotations
@@ -45,7 +43,10 @@ class PureLoss:
 
 
 def pure_loss(widths: Floats, reach: Reach, sigma: Floats) -> PureLoss:
-    """Return a bound on the pure epsilon at `sigma`, above the exact value by rounding only."""
+    """Return a bound on the pure epsilon at `sigma`, above the exact value by rounding only.
+
+    Proof: docs/proofs/box.md, theorem 1.
+    """
     if widths.size == 1:
         width, change, scale = float(widths[0]), float(reach.caps[0]), float(sigma[0])
         return PureLoss(interval_epsilon(width, change, scale), reach.caps, 0.0)
@@ -94,7 +95,10 @@ def interval_scale(
 
 
 def interval_epsilon(width: float, change: float, sigma: float) -> float:
-    """Bound the pure epsilon of one interval from above; `change` is at most `width`."""
+    """Bound the pure epsilon of one interval from above; `change` is at most `width`.
+
+    Proofs: docs/proofs/interval.md, theorem 1, and docs/proofs/rounding.md, theorem 3.
+    """
     return _rounded_up(partition.loss(width / sigma, change / sigma, (width - change) / sigma))
 
 
@@ -104,7 +108,10 @@ def interval_sigma(width: float, change: float, epsilon: float) -> float:
 
 
 def _smallest_on_interval(width: float, change: float, epsilon: float) -> tuple[float, float]:
-    """Return the smallest sigma for one interval, and its `interval_epsilon`."""
+    """Return the smallest sigma for one interval, and its `interval_epsilon`.
+
+    Proof: docs/proofs/interval.md, theorems 4 to 6.
+    """
     rest = width - change
 
     def evaluate(sigma: float) -> tuple[float, float]:
@@ -141,17 +148,21 @@ class _Problem:
     @classmethod
     def of(cls, widths: Floats, reach: Reach, shape: Floats) -> _Problem:
         """Group equal coordinates; if there are more than a few thousand groups, sketch them."""
-        order = np.argsort(widths, kind="stable")
-        keys = np.stack([widths, reach.caps, shape])
-        if not np.diff(widths[order]).all():
-            order = np.lexsort(keys[::-1])
-        keys = keys[:, order]
-        new = np.concatenate([[True], (np.diff(keys) != 0).any(axis=0)])
-        first = np.flatnonzero(new)
-        count = np.diff(np.append(first, widths.size)).astype(float)
         group = np.empty(widths.size, np.intp)
-        group[order] = np.cumsum(new) - 1
-        width, cap, scale = np.ascontiguousarray(keys[:, first])
+        order = np.argsort(widths)
+        width = widths[order]
+        if np.diff(width).all():  # no two are equal
+            cap, scale, count = reach.caps[order], shape[order], np.ones(widths.size)
+            group[order] = np.arange(widths.size)
+        else:
+            keys = np.stack([widths, reach.caps, shape])
+            order = np.lexsort(keys[::-1])
+            keys = keys[:, order]
+            new = np.concatenate([[True], (np.diff(keys) != 0).any(axis=0)])
+            first = np.flatnonzero(new)
+            count = np.diff(np.append(first, widths.size)).astype(float)
+            group[order] = np.cumsum(new) - 1
+            width, cap, scale = np.ascontiguousarray(keys[:, first])
         coordinates = Coordinates(width, cap, count, reach.order, reach.radius)
         return cls(coordinates, scale, group, _sketch(coordinates, scale))
 
@@ -160,7 +171,10 @@ class _Problem:
         return PureLoss(at.epsilon, at.worst.change[self.group], at.worst.multiplier)
 
     def evaluate(self, scale: float) -> _Evaluation:
-        """Bound epsilon from above at sigma = scale * shape; nothing else affects the result."""
+        """Bound epsilon from above at sigma = scale * shape; nothing else affects the result.
+
+        Proofs: docs/proofs/box.md, theorem 4, and docs/proofs/rounding.md, theorem 2.
+        """
         if self.coordinates.width.size == 1:
             return self._evaluate_one(scale)
         start = None if self.sketch is None else self.sketch.evaluate(scale).worst.multiplier
@@ -179,6 +193,8 @@ class _Problem:
         return _Evaluation(scale, _rounded_up(total), -2 - steepness / total, worst)
 
     def _evaluate_one(self, scale: float) -> _Evaluation:
+        # Equal coordinates change equally: docs/proofs/box.md, theorem 3.
+        # The factor in `single` covers all rounding: docs/proofs/rounding.md, theorem 3.
         worst = worst_change(self.coordinates, scale * self.shape)
         width, change = float(self.coordinates.width[0]), float(worst.change[0])
         single = interval_epsilon(width, change, scale * float(self.shape[0]))
@@ -186,7 +202,10 @@ class _Problem:
         return _Evaluation(scale, total, -2.0, worst)
 
     def smallest_scale(self, epsilon: float) -> _Evaluation:
-        """Return the smallest scale whose bound is at most `epsilon`, to within 6e-14."""
+        """Return the smallest scale whose bound is at most `epsilon`, to within 6e-14.
+
+        Proof: docs/proofs/box.md, theorem 5.
+        """
         if self.coordinates.width.size == 1:
             return self._smallest_of_one(epsilon)
         scale = self._first_guess(epsilon)
@@ -227,7 +246,8 @@ def split_by_width(widths: Floats, caps: Floats, epsilon: float) -> Floats:
 
     Each coordinate gets a fraction of epsilon in proportion to √K, K = d(1 - d/2), where d is its
     cap in units of its width. For low noise this minimises the sum of squares of the noise relative
-    to the widths (docs/proofs/box.md).
+    to the widths (docs/proofs/box.md, theorem 6). Newton's method converges from every start
+    (docs/proofs/interval.md, theorem 6).
     """
     change = caps / widths
     root = np.sqrt(change * (1 - change / 2))
@@ -246,7 +266,10 @@ def split_by_width(widths: Floats, caps: Floats, epsilon: float) -> Floats:
 
 
 def _variance_guess(change: float, epsilon: float) -> float:
-    """Return σ² on [0, 1] within 4 %, from σ²ε ≈ c/2 + ½c(1-c)/(12σ²+1), a quadratic in σ²."""
+    """Return σ² on [0, 1] within 4 %, from σ²ε ≈ c/2 + ½c(1-c)/(12σ²+1), a quadratic in σ².
+
+    The limits for σ → ∞ and σ → 0 are exact: docs/proofs/interval.md, theorem 3.
+    """
     load = change * (2 - change)
     middle = epsilon - 6 * change
     root = math.hypot(middle, math.sqrt(24 * epsilon * load))
@@ -278,5 +301,8 @@ def _sketch(coordinates: Coordinates, shape: Floats) -> _Problem | None:
 
 
 def _rounded_up(total: float) -> float:
-    """Return a positive number that covers every rounding error of the sum."""
+    """Return a number that covers every rounding error of a positive sum.
+
+    Proof: docs/proofs/rounding.md, theorem 3.
+    """
     return math.nextafter(total * (1 + ROUNDING), math.inf)

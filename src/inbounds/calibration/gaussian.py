@@ -3,8 +3,6 @@
 Two normal distributions of variance one whose means differ by μ have
 δ(ε) = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ). Gaussian noise with σ = Δ/μ has this δ for a sensitivity of
 Δ, and at most this δ if it is clamped.
-
-Proof: docs/proofs/approximate.md.
 """
 
 import math
@@ -22,6 +20,8 @@ _NEWTON, _NEAR = 40, 1e-7  # steps in doubles, and the last of them: the next er
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Return the δ of two normal distributions `mu` standard deviations apart, rounded up.
+
+    Proof: docs/proofs/approximate.md, theorem 7.
 
     Examples
     --------
@@ -48,6 +48,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """Return the largest μ whose δ at `epsilon` is at most `delta`, to about 12 digits.
 
     Doubles find about where it is; only a μ whose δ was evaluated in ball arithmetic is returned.
+    Proof: docs/proofs/approximate.md, theorem 7.
 
     Examples
     --------

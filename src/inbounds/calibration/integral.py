@@ -3,8 +3,6 @@
 A column is rounded from its deepest level upwards, each level at most p/q times the one below, so
 that its ratios hold whatever the weight. One more output, the middle of the box, takes what is left
 of each row. It absorbs the errors of the solver, and a reserve keeps its own ratios below p/q.
-
-Proof: docs/proofs/optimal.md, theorem 5.
 """
 
 import math
@@ -25,6 +23,8 @@ _DIGITS = 192  # bits behind the point of powers
 
 def integral_rows(mixture: Mixture, epsilon: float) -> tuple[tuple[int, ...], ...]:
     """Return the rows of a table: one integer per output, and one for the middle of the box.
+
+    Proof: docs/proofs/optimal.md, theorem 5.
 
     Raises
     ------
@@ -64,7 +64,10 @@ def _columns(
 
 
 def _column(weight: float, powers: list[int], growth: Fraction) -> NDArray[Any]:
-    """Return the integers of a column at every level, from the deepest one upwards."""
+    """Return the integers of a column at every level, from the deepest one upwards.
+
+    Proof that their ratios hold: docs/proofs/optimal.md, theorem 5.
+    """
     mantissa = int(math.ldexp(weight, 62))  # the weight to 62 bits
     column: list[int] = []
     for power in reversed(powers):

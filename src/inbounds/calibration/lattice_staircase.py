@@ -5,8 +5,6 @@ they are continued beyond the bounds, every row sums to the same number, so that
 is needed. Beyond a bound, columns that are `reach` places apart are multiples of one another on all
 rows, and are joined to one. Such a table can be much larger than a linear program, and is the best
 one except for what can be gained near the bounds.
-
-Proof: docs/proofs/optimal.md, theorem 11.
 """
 
 import math
@@ -27,6 +25,8 @@ _HARDLY = 1.001
 
 def lattice_variance(reach: int, length: int, epsilon: float) -> float:
     """Return the variance of the staircase with plateaus of some length, in squared places.
+
+    Formula: docs/proofs/optimal.md, theorem 11.
 
     Examples
     --------
@@ -58,6 +58,8 @@ def best_length(reach: int, epsilon: float) -> int:
 
 def relative_error(reach: int, epsilon: float, rounding: float) -> float:
     """Return the squared error in squared sensitivities.
+
+    Proof: docs/proofs/optimal.md, theorem 11.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ def staircase(rows: int, reach: int, epsilon: float) -> Mixture:
     """Return the staircase on some rows; outputs are places, counted from the middle row.
 
     The mean output of a row is its place: outputs beyond the rows are the means of those that are
-    joined.
+    joined. Proof: docs/proofs/optimal.md, theorem 11.
 
     Examples
     --------

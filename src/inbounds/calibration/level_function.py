@@ -12,8 +12,6 @@ places later. So five numbers for each place suffice: the least sum over the res
 - `up_back` and `down_back`, after a step up or down, if the only step allowed next is the way back;
 - `up` and `down`, at the place of a step up or down: go back at some time, or wait until all is
   free.
-
-Proof: docs/proofs/limit.md, theorem 3.
 """
 
 from __future__ import annotations
@@ -45,7 +43,8 @@ def least_sum(costs: Floats, reach: int, ratio: float) -> Floats:
     """Return the least Σ fᵢcᵢ over level functions f with f₀ = 1, for each column c of `costs`.
 
     Rounding is that of doubles: with u = 2⁻⁵³, the result is at most Σ fᵢcᵢ(1 + θᵢ) for every level
-    function f of `ratio`, with |θᵢ| ≤ (4n + 32)u that depend on f, if nothing overflows.
+    function f of `ratio`, with |θᵢ| ≤ (4n + 32)u that depend on f, if nothing overflows. Proof:
+    docs/proofs/limit.md, theorems 3 and 4.
 
     Examples
     --------
@@ -63,7 +62,8 @@ def least_sum(costs: Floats, reach: int, ratio: float) -> Floats:
 def least_sum_below(costs: list[int], reach: int, ratio: Fraction) -> int:
     """Return a whole number that is at most Σ fᵢcᵢ for every level function f with f₀ = 1.
 
-    The costs are whole numbers of any length, and every product is rounded down.
+    The costs are whole numbers of any length, and every product is rounded down. Proof:
+    docs/proofs/limit.md, theorems 3 and 4.
 
     Examples
     --------
@@ -91,6 +91,8 @@ def least_sum_below(costs: list[int], reach: int, ratio: Fraction) -> int:
 
 def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
     """Return levels L with the least Σ ratioᴸcᵢ, one row per problem, at most zero each.
+
+    Proof: docs/proofs/limit.md, theorem 3.
 
     Examples
     --------
@@ -120,6 +122,7 @@ def least_levels(costs: Floats, reach: int, ratio: float) -> Levels:
 
 
 def _sums(costs: Floats, reach: int, ratio: float) -> _Sums:
+    """Return the least sums from each place on: docs/proofs/limit.md, theorem 3."""
     size = costs.shape[0]
     inverse = 1.0 / ratio
     waiting = _windows(costs, reach - 1)
@@ -146,7 +149,7 @@ def _windows(costs: Floats, length: int) -> Floats:
     """Return the sums of `length` costs from each place on, infinite where they do not fit.
 
     Blocks are summed from both ends, so that nothing is subtracted and every error is relative to
-    the costs in the window.
+    the costs in the window: docs/proofs/limit.md, theorem 4.
     """
     size = costs.shape[0]
     windows = np.full_like(costs, np.inf)

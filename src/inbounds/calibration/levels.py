@@ -2,8 +2,6 @@
 
 The search runs in doubles and a solver whose results are not trusted: they only choose which table
 is built. Its integers are then checked.
-
-Proof: docs/proofs/optimal.md.
 """
 
 import math
@@ -70,6 +68,8 @@ def design(
 ) -> Design:
     """Return the best table for one of three objectives, checked.
 
+    The check is complete: docs/proofs/optimal.md, theorem 4.
+
     Parameters
     ----------
     lower, upper
@@ -124,7 +124,7 @@ def _merged(
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
     """Return the rows with one column for each distinct output, and these outputs.
 
-    A sum of columns has no larger ratio than its columns: theorem 1.
+    A sum of columns has no larger ratio than its columns: docs/proofs/optimal.md, theorem 1.
     """
     distinct = tuple(dict.fromkeys(outputs))
     if len(distinct) == len(outputs):
@@ -147,7 +147,8 @@ def _short(output: float, interval: Interval) -> float:
 def reading_of(table: LevelTable) -> tuple[float, float]:
     """Return how far the mean output moves with the value, and the largest bias of the reading.
 
-    The mean is affine between knots, so no bias exceeds the largest one at a knot.
+    The mean is affine between knots, so no bias exceeds the largest one at a knot. Proof:
+    docs/proofs/optimal.md, theorem 6.
     """
     means, knots = Risk(table).row_means, [Fraction(knot) for knot in table.boundaries]
     slope = float((means[-1] - means[0]) / (knots[-1] - knots[0]))

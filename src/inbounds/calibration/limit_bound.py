@@ -3,8 +3,6 @@
 A lattice is fine enough if squares of its spacing hardly matter. On a wide interval the evidence is
 found on a narrow one and repeated in the middle, because what happens far from both ends is the
 same everywhere. Only what `limit_proof` has checked is returned.
-
-Proof: docs/proofs/limit.md, theorems 7 and 8.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def evidence(problem: Problem, epsilon: float, objective: Objective, tolerance: 
     if objective == "worst":
         candidates.append(Evidence("two_ends", _group_for_two_ends(problem)))
         if problem.ratio == 1 and problem.step is None and epsilon <= _ONE_BIT:
-            return candidates[1]  # the least worst error itself: theorem 9
+            return candidates[1]  # the least worst error: docs/proofs/limit.md, theorem 9
     if epsilon <= _LARGEST_EPSILON:
         candidates.append(_average(problem, epsilon, tolerance))
         least = candidates[-1].value(problem, epsilon)
@@ -87,7 +85,10 @@ def _group_for_two_ends(problem: Problem) -> int:
 
 
 def _average(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
-    """Bound the average error by lattices of equally likely values."""
+    """Bound the average error by lattices of equally likely values.
+
+    Proof: docs/proofs/limit.md, theorem 7.
+    """
     group = _group(problem, epsilon)
     together = group * epsilon
     ratio = max(problem.ratio / group, Fraction(1))
@@ -181,7 +182,10 @@ def _stretched(dual: Dual, size: int) -> Dual:
 
 
 def _worst(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
-    """Bound the worst error by the average for weights that are hard for every mechanism."""
+    """Bound the worst error by the average for weights that are hard for every mechanism.
+
+    Proof: docs/proofs/limit.md, theorem 8.
+    """
     group, stride = _group(problem, epsilon), 1
     together = group * epsilon
     ratio = max(problem.ratio / group, Fraction(1))
@@ -239,7 +243,10 @@ def _refined(weights: Floats, size: int) -> Floats:
 
 
 def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
-    """Bound the average variance of unbiased outputs, with the ends of the interval as places."""
+    """Bound the average variance of unbiased outputs, with the ends of the interval as places.
+
+    Proof: docs/proofs/limit.md, theorem 8.
+    """
     if problem.step is not None:
         return _unbiased_points(problem, epsilon, tolerance)
     reach = _reach(problem.ratio, epsilon, tolerance * 0.4)
@@ -257,7 +264,10 @@ def _unbiased(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
 
 
 def _unbiased_points(problem: Problem, epsilon: float, tolerance: float) -> Evidence:
-    """Bound the average variance of unbiased outputs for a few values with a step."""
+    """Bound the average variance of unbiased outputs for a few values with a step.
+
+    Proof: docs/proofs/limit.md, theorem 8.
+    """
     points, jump = problem.points, problem.jump
     reach = points if jump == points - 1 else jump
     if points > _UNBIASED_SEARCHED or points / reach * epsilon > _LARGEST_LOG_RATIO - epsilon:

@@ -1,7 +1,4 @@
-"""A lower bound on the error of every private mechanism, with its evidence.
-
-Proof: docs/proofs/limit.md.
-"""
+"""A lower bound on the error of every private mechanism, with its evidence."""
 
 from __future__ import annotations
 
@@ -52,7 +49,8 @@ class LimitCertificate(Printed):
     Notes
     -----
     `check` proves an inequality for all level functions at a grid of outputs, by dynamic
-    programming in doubles with a proved margin, and the rest exactly: docs/proofs/limit.md.
+    programming in doubles with a proved margin, and the rest exactly:
+    docs/proofs/limit.md, theorems 2 to 5.
 
     Examples
     --------
@@ -183,7 +181,7 @@ def problem_of(
     """Return the values and their neighbours, exactly.
 
     With a step, 0.1 stands for a tenth and not for the double nearest to it, so that 0.3 is three
-    steps. Otherwise each number is that double.
+    steps. Otherwise each number is that double. Proof: docs/proofs/limit.md, theorem 7.
 
     Examples
     --------
@@ -200,6 +198,7 @@ def value_count(lower: float, upper: float, step: float) -> int | None:
 
     Bounds and step are decimals or simple fractions with a common denominator that is not large. A
     width that is nearly a whole number of steps has an upper bound that is a value off the steps.
+    Why these are refused: docs/proofs/limit.md, theorem 7.
 
     Examples
     --------

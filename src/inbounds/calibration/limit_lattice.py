@@ -1,7 +1,4 @@
-"""Lattices of values, and the level function on one that a dual solution undercuts the most.
-
-Proof: docs/proofs/limit.md, theorems 3 and 6.
-"""
+"""Lattices of values, and the level function on one that a dual solution undercuts the most."""
 
 from __future__ import annotations
 
@@ -83,7 +80,7 @@ def least_ratio(
     """Return the least Σf(πa² - ρa - ν) / Σfπ at each output a where it is below `most`.
 
     The second array has the columns at these outputs. Newton's method for ratios: a column with a
-    lower ratio gives the next guess.
+    lower ratio gives the next guess. Proof: docs/proofs/limit.md, theorems 3 and 6.
     """
     weights, slopes, values = (part[:, None] for part in dual)
     costs = weights * outputs**2 - slopes * outputs - values

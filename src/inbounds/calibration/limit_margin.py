@@ -1,7 +1,4 @@
-"""Turn a dual solution into a proof: round it, find its margin on a grid of outputs, and check it.
-
-Proof: docs/proofs/limit.md, theorem 5.
-"""
+"""Turn a dual solution into a proof: round it, find its margin on a grid of outputs, check it."""
 
 from __future__ import annotations
 
@@ -23,6 +20,8 @@ def proved(
     dual: Dual, reach: int, *, epsilon: float, group: int, share: float, end: float | None = None
 ) -> LatticeProof | None:
     """Return a checked proof with the largest margin that was found, or None.
+
+    Between outputs of its grid: docs/proofs/limit.md, theorem 5.
 
     Parameters
     ----------

@@ -2,8 +2,6 @@
 
 Lengths are exact fractions, in any unit. A `Problem` is an interval of a width, or a number of
 values one step apart, with the largest distance of neighbours.
-
-Proofs: docs/proofs/limit.md, theorems 1, 7, 8 and 9.
 """
 
 from __future__ import annotations
@@ -76,7 +74,8 @@ class Problem:
     def spacing(self, form: str, group: int, stride: int, reach: int, size: int) -> Fraction:
         """Return the distance of a lattice's places, or zero if no such lattice fits.
 
-        Places at most `reach` apart must be joined by `group` changes of the data.
+        Places at most `reach` apart must be joined by `group` changes of the data. Proof:
+        docs/proofs/limit.md, theorems 1 and 7.
         """
         if self.step is not None:
             joined = reach * stride <= group * self.jump
@@ -130,7 +129,10 @@ def bound(
 
 
 def _average(length: Fraction, proofs: Sequence[LatticeProof]) -> Fraction:
-    """Return the bound on the average error over an interval of a length, from unit lattices."""
+    """Return the bound on the average error over an interval of a length, from unit lattices.
+
+    Proof: docs/proofs/limit.md, theorem 7.
+    """
     totals = {
         proof.size: proof.total() + Fraction(proof.size * (proof.size**2 - 1), 12)
         for proof in proofs
@@ -146,7 +148,10 @@ def _average(length: Fraction, proofs: Sequence[LatticeProof]) -> Fraction:
 
 
 def _unbiased(length: Fraction, proofs: Sequence[LatticeProof]) -> Fraction:
-    """Return the bound on the average variance; the first and last place are the ends."""
+    """Return the bound on the average variance; the first and last place are the ends.
+
+    Proof: docs/proofs/limit.md, theorem 8.
+    """
     most = math.ceil(length)
     part = length - (most - 1)
 
@@ -157,6 +162,7 @@ def _unbiased(length: Fraction, proofs: Sequence[LatticeProof]) -> Fraction:
 
 
 def _variance(proof: LatticeProof, count: int, offsets: Fraction, length: Fraction) -> Fraction:
+    """Return U of docs/proofs/limit.md, theorem 8, or zero if that proves nothing."""
     if proof.slopes is None or proof.weights != (0.0, *(1.0,) * count, 0.0):
         return Fraction(0)
     places = [Fraction(2 * i - (count - 1), 2) for i in range(count)]
@@ -167,7 +173,10 @@ def _variance(proof: LatticeProof, count: int, offsets: Fraction, length: Fracti
 
 
 def _unbiased_points(proof: LatticeProof) -> Fraction:
-    """Return the bound on the average variance if the places are all the values."""
+    """Return the bound on the average variance if the places are all the values.
+
+    Proof: docs/proofs/limit.md, theorem 8.
+    """
     count = proof.size
     if proof.slopes is None or set(proof.weights) != {1.0}:
         return Fraction(0)
@@ -177,7 +186,10 @@ def _unbiased_points(proof: LatticeProof) -> Fraction:
 
 
 def _prior(proof: LatticeProof) -> Fraction:
-    """Return the bound on the average error for the proof's own weights of the places."""
+    """Return the bound on the average error for the proof's own weights of the places.
+
+    Proof: docs/proofs/limit.md, theorems 2 and 8.
+    """
     if proof.slopes is not None:
         return Fraction(0)
     weights = list(map(Fraction, proof.weights))
@@ -187,7 +199,10 @@ def _prior(proof: LatticeProof) -> Fraction:
 
 
 def _two_ends(problem: Problem, epsilon: float, group: int) -> Fraction:
-    """Return the error of telling the two ends apart, which are N groups of changes apart."""
+    """Return the error of telling the two ends apart, which are N groups of changes apart.
+
+    Proof: docs/proofs/limit.md, theorem 9.
+    """
     if problem.step is None:
         width = problem.width
         steps = math.ceil(width / (group * problem.sensitivity))
@@ -205,7 +220,10 @@ def _two_ends(problem: Problem, epsilon: float, group: int) -> Fraction:
 
 
 def _pairs(problem: Problem, epsilon: float) -> Fraction:
-    """Return the error of telling pairs of neighbours apart, which most of the values form."""
+    """Return the error of telling pairs of neighbours apart, which most of the values form.
+
+    Proof: docs/proofs/limit.md, theorem 9.
+    """
     if problem.step is None:
         distance = min(problem.sensitivity, problem.width / 2)
         covered = 2 * distance * (problem.width // (2 * distance)) / problem.width

@@ -9,8 +9,6 @@ Weak duality turns it into a lower bound on the error of *any* private mechanism
 found the numbers need not be trusted. The inequality is checked at a grid of outputs a, in doubles
 with a proved margin, or in whole numbers; between two points of the grid, which are s apart, μ
 drops by at most s²/4, and beyond the last point it does not drop.
-
-Proof: docs/proofs/limit.md, theorems 2 to 5.
 """
 
 from __future__ import annotations
@@ -43,6 +41,8 @@ _BITS = 192  # of the fractional part of whole-number costs
 class LatticeProof:
     """The numbers π, ρ, ν and μ for one lattice; all of them are exact doubles.
 
+    What they prove: docs/proofs/limit.md, theorem 2.
+
     Attributes
     ----------
     reach
@@ -73,15 +73,23 @@ class LatticeProof:
         return len(self.weights)
 
     def least(self) -> Fraction:
-        """Return a number that μ is at least, for all real outputs and not only for the grid."""
+        """Return a number that μ is at least, for all real outputs and not only for the grid.
+
+        Proof: docs/proofs/limit.md, theorem 5.
+        """
         return Fraction(self.margin) - Fraction(self.spacing) ** 2 / 4
 
     def total(self) -> Fraction:
-        """Return Σν + least()·Σπ, which bounds Σ E[πᵢa² - ρᵢa | i] from below."""
+        """Return Σν + least()·Σπ, which bounds Σ E[πᵢa² - ρᵢa | i] from below.
+
+        Proof: docs/proofs/limit.md, theorem 2.
+        """
         return sum(map(Fraction, self.values)) + self.least() * sum(map(Fraction, self.weights))
 
     def check(self, epsilon: float, group: int = 1, *, exact: bool = False) -> None:
         """Prove the inequality for all level functions and outputs, or raise CertificateError.
+
+        That this proves it: docs/proofs/limit.md, theorems 4 and 5.
 
         Parameters
         ----------
@@ -115,6 +123,7 @@ class LatticeProof:
             raise CertificateError("the certificate has fields that are not valid.")
 
     def _is_symmetric(self) -> bool:
+        """Tell whether outputs of one sign suffice: docs/proofs/limit.md, theorem 5."""
         slopes = self.slopes or ()
         return (
             min(self.weights) >= 0
@@ -125,7 +134,10 @@ class LatticeProof:
         )
 
     def _is_moderate(self) -> bool:
-        """Tell whether grid points are exact doubles and no cost is too large."""
+        """Tell whether grid points are exact doubles and no cost is too large.
+
+        The limits: docs/proofs/limit.md, theorem 4.
+        """
         numerator = self.spacing.as_integer_ratio()[0] * self.outputs
         if numerator.bit_length() > 53 or not 2.0**-60 < self.spacing < 2.0**60:
             return False
@@ -134,7 +146,10 @@ class LatticeProof:
         return self.size * (1 + largest) ** 2 * (1 + end + self.size) ** 2 < _LARGEST_COST
 
     def _holds(self, ratio: float) -> bool:
-        """Check in doubles: each cost is lowered by more than all rounding errors together."""
+        """Check in doubles: each cost is lowered by more than all rounding errors together.
+
+        Proof: docs/proofs/limit.md, theorem 4.
+        """
         weights, values = np.array(self.weights), np.array(self.values)
         slopes = self._slopes()
         relative = (8 * self.size + 64) * _UNIT
@@ -162,7 +177,10 @@ class LatticeProof:
             yield np.arange(first, last, dtype=np.float64) * self.spacing
 
     def _holds_exactly(self, ratio: Fraction) -> bool:
-        """Check in whole numbers: costs and products are rounded down, sums are exact."""
+        """Check in whole numbers: costs and products are rounded down, sums are exact.
+
+        Proof: docs/proofs/limit.md, theorem 4.
+        """
         weights, values = list(map(Fraction, self.weights)), list(map(Fraction, self.values))
         if self.slopes is None:
             slopes = [w * (2 * i - (self.size - 1)) for i, w in enumerate(weights)]

@@ -7,8 +7,6 @@ solution that only they accept, which can be far from a proof. Prices are also t
 best dual solution so far, which makes the search short.
 
 Nothing here has to be trusted: `limit_proof` checks what is found.
-
-Proof: docs/proofs/limit.md, theorem 6.
 """
 
 from __future__ import annotations
@@ -30,11 +28,15 @@ _OPTIONS: Any = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
     "maxiter": 4_000,  # steps and not seconds, so that a slow machine finds what a fast one does
+    "presolve": False,  # finds nothing to remove in dense programs, and takes longest
 }
 
 
 class Search:
-    """Column generation for one lattice; subclasses say what is minimised."""
+    """Column generation for one lattice; subclasses say what is minimised.
+
+    Nothing that it finds has to be trusted: docs/proofs/limit.md, theorem 6.
+    """
 
     def __init__(self, lattice: ValueLattice, tolerance: float) -> None:
         self.lattice, self.tolerance = lattice, tolerance
@@ -219,7 +221,10 @@ class UnbiasedSearch(Search):
         return self.weights, slopes, self._unfolded(prices[:half])
 
     def largest_output(self, weights: Floats, slopes: Floats) -> float:
-        """Return an output beyond which no level function has a smaller sum."""
+        """Return an output beyond which no level function has a smaller sum.
+
+        Condition: docs/proofs/limit.md, theorem 5.
+        """
         end = float(self.lattice.places[-1])
         while least_sum((2 * end * weights - slopes)[:, None], *self._steps)[0] < 0 and end < 1e12:
             end *= 1.25

@@ -4,8 +4,6 @@ Their inequality is σ² >= K/(ε - ln ΔC(σ)) with K = (‖w‖ + ΔQ/2)ΔQ, a
 this condition every small σ satisfies it. For σ >= σ₀ = √(K/ε) the condition holds, and the right
 side decreases while the left side increases. So there is one root, inside the bracket of Algorithms
 1 and 2. It is found by Brent's method, and the result is on the feasible side.
-
-Proof, and errors in the paper: docs/proofs/paper.md.
 """
 
 import math
@@ -20,7 +18,10 @@ from inbounds.numerics.search import crossing, next_admissible
 
 
 def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
-    """Return the smallest σ that the paper's theorem allows for an l2 sensitivity `diameter`."""
+    """Return the smallest σ that the paper's theorem allows for an l2 sensitivity `diameter`.
+
+    Proof, and errors in the paper: docs/proofs/paper.md, theorems 1, 2 and 5.
+    """
     numerator = (float(np.linalg.norm(widths)) + diameter / 2) * diameter
 
     def right_side(square: float) -> float:
@@ -38,7 +39,8 @@ def sigma(widths: Floats, diameter: float, epsilon: float) -> float:
 def log_delta_c(widths: Floats, diameter: float, sigma: float) -> float:
     """Return ln ΔC(σ), the paper's c* problem: its logarithm is a concave maximisation.
 
-    No change of more than half the width of an interval increases it.
+    No change of more than half the width of an interval increases it. Proof:
+    docs/proofs/paper.md, theorem 4.
     """
     if widths.size == 1:
         width = float(widths[0])

@@ -3,8 +3,6 @@
 Every loss is replaced by its parabola at the last change, and the sum of parabolas is
 maximised exactly. The result is used only together with `waterfill.gap`, so that a poor one costs
 accuracy but never privacy.
-
-Proof: docs/proofs/box.md.
 """
 
 import math
@@ -21,7 +19,10 @@ _GAINED = 1e-11  # of the loss: what a last step may gain, since the next would 
 
 
 def fill_l2(coordinates: Coordinates, sigma: Floats, nu: float | None) -> WorstChange | None:
-    """Return the worst change, or None if the steps do not converge; `nu` is a first guess."""
+    """Return the worst change, or None if the steps do not converge; `nu` is a first guess.
+
+    The worst change is that of docs/proofs/box.md, theorem 3.
+    """
     width, cap, count = coordinates.width, coordinates.cap, coordinates.count
     if not nu:
         squares = count * (width / (sigma * sigma)) ** 2

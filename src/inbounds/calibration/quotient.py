@@ -5,7 +5,7 @@
 The result is an upper bound, and exact up to rounding with one exception: the l2 norm under an l1
 bound with caps, which is a knapsack problem, is bounded by its fractional relaxation.
 
-Proof: docs/proofs/clamped.md, item 7.
+Proof: docs/proofs/clamped.md, theorem 7.
 """
 
 import math

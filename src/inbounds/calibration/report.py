@@ -2,7 +2,7 @@
 
 A group without rows is never reported. With each further row, the probability rises as far as the
 guarantee allows for one row, which is the best that any rule can do that depends on this number
-alone. Proof: docs/proofs/groups.md.
+alone.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class RowPrice:
     def of(cls, epsilon: float, delta: float, *, rows: int, sides: int) -> RowPrice:
         """Return the price of one row, if neighbours differ in many.
 
+        Proof: docs/proofs/groups.md, theorems 3 and 4.
+
         Parameters
         ----------
         epsilon, delta
@@ -81,6 +83,8 @@ class RowPrice:
 class ReportTable:
     """The probability with which a group is reported, for each number of rows.
 
+    No larger ones are private: docs/proofs/groups.md, theorems 1 and 2.
+
     Attributes
     ----------
     parts
@@ -95,6 +99,8 @@ class ReportTable:
     @classmethod
     def of(cls, price: RowPrice) -> ReportTable:
         """Return the table in which each row adds as much as it may.
+
+        Proof in whole numbers: docs/proofs/groups.md, theorem 4.
 
         Examples
         --------

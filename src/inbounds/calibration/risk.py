@@ -1,8 +1,6 @@
 """Exact moments of a level table: mean, squared error, and their average and worst case.
 
 Everything is a ratio of integers, since the table holds integers and the outputs are doubles.
-
-Proof: docs/proofs/optimal.md, theorem 7.
 """
 
 from bisect import bisect_right
@@ -12,6 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from flint import fmpq
 
 from inbounds._types import Floats
 from inbounds.calibration.table import BITS, LevelTable
@@ -20,6 +19,8 @@ from inbounds.calibration.table import BITS, LevelTable
 @dataclass(frozen=True)
 class Risk:
     """The moments of a table's output, as functions of the value.
+
+    Proof: docs/proofs/optimal.md, theorem 7.
 
     Examples
     --------
@@ -34,50 +35,54 @@ class Risk:
     @cached_property
     def row_means(self) -> list[Fraction]:
         """The mean output of each row."""
-        return self._row_moments[0]
+        return [_fraction(mean) for mean in self._row_moments[0]]
 
     @cached_property
-    def _row_moments(self) -> tuple[list[Fraction], list[Fraction]]:
+    def _row_moments(self) -> tuple[list[fmpq], list[fmpq]]:
         """The mean output of each row, and its mean square."""
         outputs = [Fraction(output) for output in self.table.outputs]
         unit = max(output.denominator for output in outputs)
         whole = np.array([int(output * unit) for output in outputs], dtype=object)
         rows = np.array(self.table.rows, dtype=object)
         return (
-            [Fraction(total, unit << BITS) for total in (rows @ whole).tolist()],
-            [Fraction(total, unit**2 << BITS) for total in (rows @ whole**2).tolist()],
+            [fmpq(total, unit << BITS) for total in (rows @ whole).tolist()],
+            [fmpq(total, unit**2 << BITS) for total in (rows @ whole**2).tolist()],
         )
 
-    def _pieces(self) -> list[tuple[Fraction, Fraction, int]]:
+    @cached_property
+    def _points(self) -> list[fmpq]:
+        """The boundaries."""
+        return [_exact(point) for point in self.table.boundaries]
+
+    def _pieces(self) -> list[tuple[fmpq, fmpq, int]]:
         """Return the parts of the box on which the error is one polynomial, and their rows."""
-        low, high = Fraction(self.table.lower), Fraction(self.table.upper)
-        ends = [min(max(Fraction(point), low), high) for point in self.table.boundaries]
+        low, high = _exact(self.table.lower), _exact(self.table.upper)
+        ends = [min(max(point, low), high) for point in self._points]
         return [(a, b, i) for i, (a, b) in enumerate(pairwise(ends)) if a < b]
 
-    def _at(self, value: Fraction, i: int, moments: list[Fraction]) -> Fraction:
+    def _at(self, value: fmpq, i: int, moments: list[fmpq]) -> fmpq:
         """Return a moment at a value in piece i."""
         if self.table.kind == "cells":
             return moments[i]
-        low, high = (Fraction(knot) for knot in self.table.boundaries[i : i + 2])
-        upward = (value - low) / (high - low)
-        return moments[i] * (1 - upward) + moments[i + 1] * upward
+        low, high = self._points[i : i + 2]
+        return moments[i] + (moments[i + 1] - moments[i]) * (value - low) / (high - low)
 
-    def _error(self, value: Fraction, i: int) -> Fraction:
+    def _error(self, value: fmpq, i: int) -> fmpq:
         means, squares = self._row_moments
-        return self._at(value, i, squares) - 2 * value * self._at(value, i, means) + value**2
+        return self._at(value, i, squares) - 2 * value * self._at(value, i, means) + value * value
 
-    def _clamped(self, value: Fraction) -> tuple[Fraction, int]:
+    def _clamped(self, value: Fraction) -> tuple[fmpq, int]:
         inside = min(max(value, Fraction(self.table.lower)), Fraction(self.table.upper))
-        return inside, bisect_right(self.table.boundaries[1:-1], inside)
+        return _exact(inside), bisect_right(self.table.boundaries[1:-1], inside)
 
     def mean(self, value: Fraction) -> Fraction:
         """Return the mean output at a value, exactly."""
         inside, i = self._clamped(value)
-        return self._at(inside, i, self._row_moments[0])
+        return _fraction(self._at(inside, i, self._row_moments[0]))
 
     def squared_error(self, value: Fraction) -> Fraction:
         """Return the mean squared distance between a value in the box and the output, exactly."""
-        return self._error(*self._clamped(value))
+        return _fraction(self._error(*self._clamped(value)))
 
     @cached_property
     def average(self) -> Fraction:
@@ -85,33 +90,33 @@ class Risk:
 
         It is a polynomial of degree at most 3 on every piece, for which Simpson's rule is exact.
         """
-        total = Fraction(0)
+        total = fmpq(0)
         for low, high, i in self._pieces():
             middle = self._error((low + high) / 2, i)
             total += (high - low) * (self._error(low, i) + 4 * middle + self._error(high, i)) / 6
-        return total / (Fraction(self.table.upper) - Fraction(self.table.lower))
+        return _fraction(total / (_exact(self.table.upper) - _exact(self.table.lower)))
 
     @cached_property
     def worst(self) -> Fraction:
         """The largest squared error at any value in the box, the supremum at the ends of cells."""
-        return max(max(self._candidates(*piece)) for piece in self._pieces())
+        return _fraction(max(max(self._candidates(*piece)) for piece in self._pieces()))
 
-    def _candidates(self, low: Fraction, high: Fraction, i: int) -> list[Fraction]:
+    def _candidates(self, low: fmpq, high: fmpq, i: int) -> list[fmpq]:
         """Return the errors at both ends, and at the vertex if the error is concave in between."""
         errors = [self._error(low, i), self._error(high, i)]
         middle = self._error((low + high) / 2, i)
         bend = 2 * (errors[0] + errors[1] - 2 * middle)  # the coefficient of the square, on [0, 1]
         slope = errors[1] - errors[0] - bend
         if bend < 0 and 0 < slope < -2 * bend:
-            errors.append(errors[0] - slope**2 / (4 * bend))
+            errors.append(errors[0] - slope * slope / (4 * bend))
         return errors
 
     @cached_property
     def _doubles(self) -> tuple[Floats, Floats]:
         """The mean and the variance of the output of each row, rounded once."""
         means, squares = self._row_moments
-        variances = [square - mean**2 for mean, square in zip(means, squares, strict=True)]
-        return np.array([float(mean) for mean in means]), np.array([float(v) for v in variances])
+        variances = [square - mean * mean for mean, square in zip(means, squares, strict=True)]
+        return np.array(list(map(_nearest, means))), np.array(list(map(_nearest, variances)))
 
     def means_and_variances(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the mean and the variance of the output at each of some doubles in the box."""
@@ -124,3 +129,17 @@ class Risk:
         jump = means[index + 1] - means[index]
         mixed = variances[index] + upward * (variances[index + 1] - variances[index])
         return means[index] + upward * jump, mixed + upward * (1 - upward) * jump**2
+
+
+def _exact(number: float | Fraction) -> fmpq:
+    """Return a number as a ratio in which sums and products are fast."""
+    return fmpq(*number.as_integer_ratio())
+
+
+def _fraction(number: fmpq) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
+
+
+def _nearest(number: fmpq) -> float:
+    """Return the double nearest to a ratio."""
+    return int(number.p) / int(number.q)

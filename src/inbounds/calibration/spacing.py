@@ -3,8 +3,6 @@
 Data and sensitivities are decimals that were rounded to doubles, so neighbours may be further apart
 than the double Δ by one unit in the last place, and that must not lead one cell further. Distances
 are therefore compared with Δ⁺, in exact arithmetic.
-
-Proof: docs/proofs/optimal.md, theorems 2 and 3.
 """
 
 import math
@@ -17,6 +15,8 @@ from itertools import pairwise
 
 def distance_bound(lower: float, upper: float, sensitivity: float) -> Fraction:
     """Return Δ⁺, which no two neighbours exceed after rounding to doubles and clamping.
+
+    Proof: docs/proofs/optimal.md, theorem 12.
 
     Examples
     --------
@@ -79,6 +79,7 @@ class Interval:
         """Return the boundaries of at most `count` cells, or None if doubles are too coarse.
 
         The cells inside are `distance` / `reach` wide, and the two at the ends share the rest.
+        Neighbours are at most `reach` cells apart: docs/proofs/optimal.md, theorem 2.
         """
         spacing = self.distance / reach
         first = self.middle - spacing * Fraction(count - 2, 2)
@@ -88,7 +89,10 @@ class Interval:
         return boundaries if _increase(boundaries) else None
 
     def knots(self, reach: int) -> tuple[float, ...] | None:
-        """Return knots whose span contains the box, or None if doubles are too coarse."""
+        """Return knots whose span contains the box, or None if doubles are too coarse.
+
+        Random rounding between them is private: docs/proofs/optimal.md, theorem 3.
+        """
         spacing = self.distance / reach
         count = math.ceil(self.exact_width / spacing)
         first = self.middle - spacing * Fraction(count, 2)
@@ -104,6 +108,7 @@ class Interval:
         """Return about `count` + 1 knots if doubles allow it, and their reach.
 
         If any two values are neighbours, the reach is the number of knots.
+        Proof: docs/proofs/optimal.md, theorem 3.
         """
         if self.all_are_neighbours:
             knots = self.even_knots(count)

@@ -3,8 +3,6 @@
 The value falls into a cell, or is rounded at random to one of the two knots around it. Each cell or
 knot has a row of positive integers that sum to 2¹²⁸, the probabilities of the outputs. Privacy is a
 finite comparison of integers and doubles, so how the table was found need not be trusted.
-
-Proof: docs/proofs/optimal.md, theorems 2 to 4.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ _LARGEST_EXPONENT = 100.0  # e^100 exceeds the ratio of any two integers up to 2
 
 def growth_below(epsilon: float) -> tuple[int, int]:
     """Return integers p and q with 1 <= p/q <= e^epsilon, q a power of two.
+
+    That p is at least q is needed in docs/proofs/optimal.md, theorem 5.
 
     Examples
     --------
@@ -101,7 +101,8 @@ class LevelTable:
         """Prove that the table satisfies `epsilon` for values at most `sensitivity` apart.
 
         Neighbours are values whose exact distance is at most a number that rounds to
-        `sensitivity`, each of them exact or rounded to the nearest double.
+        `sensitivity`, each of them exact or rounded to the nearest double. Proof that the check is
+        complete: docs/proofs/optimal.md, theorem 4.
 
         Returns
         -------
@@ -154,7 +155,10 @@ class LevelTable:
             raise _malformed("an output is out of bounds")
 
     def _check_spacing(self, distance: Fraction) -> None:
-        """Refuse boundaries between which neighbours may be further than `reach` rows apart."""
+        """Refuse boundaries between which neighbours may be further than `reach` rows apart.
+
+        Proof: docs/proofs/optimal.md, theorems 2 and 3.
+        """
         points = self.boundaries[1:-1] if self.kind == "cells" else self.boundaries
         pairs = zip(points, points[self.reach :], strict=False)
         if any(Fraction(high) - Fraction(low) < distance for low, high in pairs):
@@ -184,7 +188,8 @@ class LevelTable:
     def total_variation(self) -> Fraction:
         """The total variation between the outputs of any two neighbours, at most.
 
-        The exact maximum is below this by less than 2⁻⁶⁰ for each output.
+        The exact maximum is below this by less than 2⁻⁶⁰ for each output. Proof:
+        docs/proofs/optimal.md, theorem 10.
         """
         leading = (self._array >> (BITS - _SCREENED)).astype(np.int64)
         farthest = min(self.reach, len(self.rows) - 1)

@@ -1,7 +1,4 @@
-"""A table of integers with what it claims, as data that anyone can check.
-
-Proof: docs/proofs/optimal.md.
-"""
+"""A table of integers with what it claims, as data that anyone can check."""
 
 from __future__ import annotations
 
@@ -43,7 +40,10 @@ class TableCertificate:
         return BITS
 
     def check(self) -> Self:
-        """Prove the claim in integers, and return the certificate; see `LevelTable.check`."""
+        """Prove the claim in integers, and return the certificate; see `LevelTable.check`.
+
+        Proof that the check is complete: docs/proofs/optimal.md, theorem 4.
+        """
         self.table.check(self.sensitivity, self.epsilon)
         return self
 

@@ -5,8 +5,6 @@ Readings may lie far outside the box; outputs are the readings, shrunk towards t
 fit. Readings that are unbiased exist for every box, sensitivity and ε: the clamped geometric
 distribution has one, in closed form, which is used where ε is small. Where a program would be too
 large, the columns are those of the staircase.
-
-Proof: docs/proofs/optimal.md, theorems 6 and 11.
 """
 
 import math
@@ -37,6 +35,8 @@ def unbiased_plan(
     interval: Interval, epsilon: float, grid: Floats | None, *, free: bool = False
 ) -> TablePlan:
     """Return the plan with the least average variance among unbiased ones.
+
+    There is one: docs/proofs/optimal.md, theorem 6.
 
     Parameters
     ----------
@@ -99,7 +99,10 @@ def _solved(interval: Interval, epsilon: float, count: int) -> TablePlan:
 
 
 def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
-    """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
+    """Return the plan of the staircase on as many knots as it needs, or None if none fit.
+
+    Its means and its variance: docs/proofs/optimal.md, theorem 11.
+    """
     plan = staircase_plan(interval, epsilon, _BETWEEN)
     if plan is None:
         return None
@@ -117,6 +120,7 @@ def _clamped_geometric(interval: Interval, epsilon: float) -> TablePlan:
     """Return the truncated geometric distribution; beyond an end it goes on for 1/(e^ε - 1).
 
     Knots that are doubles may be unequally spaced, which readings correct for where they can.
+    Proof: docs/proofs/optimal.md, theorem 6.
     """
     boundaries, reach = interval.fine_knots(1)
     knots = _positions(interval, boundaries)

@@ -3,8 +3,6 @@
 The knots are the points, so nothing is lost by random rounding between them. Outputs are points as
 well. An output y is read as y/λ, counted from the middle of the box. A program finds the best
 probabilities for a slope λ, and several slopes are tried.
-
-Proof: docs/proofs/optimal.md, theorem 6.
 """
 
 import math
@@ -34,7 +32,7 @@ def points_plan(
     """Return the plan with the least average variance over the points, or None if it has no form.
 
     There is a plan for at most 64 points that reach from bound to bound, if the sensitivity is a
-    whole number of steps.
+    whole number of steps. Proof: docs/proofs/optimal.md, theorem 6.
 
     Parameters
     ----------

@@ -7,8 +7,6 @@ prices νᵢ and ρᵢ of these sums, a column is worth adding if
     Σ fᵢ(πᵢ(r - xᵢ)² - ρᵢ(r - xᵢ) - νᵢ) < 0,
 
 which is a parabola in r. Everything is symmetric about the middle, so half of the columns suffice.
-
-Proof: docs/proofs/optimal.md, theorem 6.
 """
 
 from dataclasses import dataclass
@@ -39,6 +37,8 @@ _FEW = 16
 @dataclass(frozen=True, eq=False)
 class UnbiasedProgram:
     """Knots with an average over them.
+
+    Means that are right at the knots are right everywhere: docs/proofs/optimal.md, theorem 6.
 
     Attributes
     ----------
@@ -104,7 +104,10 @@ class UnbiasedProgram:
 
     @cached_property
     def _noise(self) -> Mixture:
-        """The left half of the staircase, which is a solution if readings may be any numbers."""
+        """The left half of the staircase, which is a solution if readings may be any numbers.
+
+        Proof: docs/proofs/optimal.md, theorem 11.
+        """
         noise = staircase(self.knots.size, self.reach, self.epsilon)
         left = noise.outputs < 1e-9
         spacing = float(self.knots[-1] - self.knots[0]) / (self.knots.size - 1)

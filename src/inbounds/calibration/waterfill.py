@@ -4,8 +4,6 @@ The loss is a sum over coordinates of concave functions of their changes, so one
 determines the worst change c: every coordinate that is not at its cap has the same slope per unit
 of the norm. The result is used only together with `gap`, which gives an upper bound for *any* c and
 multiplier, so an unfinished search can cost accuracy but never privacy.
-
-Proof: docs/proofs/box.md.
 """
 
 import numpy as np
@@ -27,7 +25,7 @@ def worst_change(
 ) -> WorstChange:
     """Maximise the summed losses (or log-ratios) over every change the norm and caps allow.
 
-    `start` is a first guess for the multiplier.
+    `start` is a first guess for the multiplier. Proof: docs/proofs/box.md, theorem 3.
     """
     if coordinates.order is None:
         return WorstChange(coordinates.cap, 0.0)
@@ -49,7 +47,7 @@ def _fill_l2(
     """Find ν with ‖c(ν)‖ = radius by Newton's method on 1/‖free part of c‖, nearly linear in ν.
 
     Log-ratios are maximised like this, because no gap covers what is missing, and parabolas may end
-    far from the maximum of a flat function.
+    far from the maximum of a flat function. The maximum is that of docs/proofs/box.md, theorem 3.
     """
     width, cap, count = coordinates.width, coordinates.cap, coordinates.count
     radius, variance = coordinates.radius, sigma * sigma
@@ -84,7 +82,10 @@ def _fill_l2(
 def _fill_l1(
     coordinates: Coordinates, sigma: Floats, start: float | None, of: Concave
 ) -> WorstChange:
-    """Find ν with Σc(ν) = radius; if rounding hides c(ν), interpolate the nearest responses."""
+    """Find ν with Σc(ν) = radius; if rounding hides c(ν), interpolate the nearest responses.
+
+    Proof: docs/proofs/box.md, theorem 3.
+    """
     count, radius = coordinates.count, coordinates.radius
     u, most = coordinates.width / sigma, coordinates.cap / sigma
     first = _slope(of, u, np.zeros_like(u)) / sigma
@@ -121,6 +122,8 @@ def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
     """Return a bound on how much the loss of any allowed change can exceed that of `worst`.
 
     `slope` is that of the losses at the worst change. No term of the sum is negative.
+
+    Proofs: docs/proofs/box.md, theorem 4, and docs/proofs/rounding.md, theorem 2.
     """
     change, nu, cap = worst.change, worst.multiplier, coordinates.cap
     if coordinates.order is None:
@@ -138,18 +141,26 @@ def gap(coordinates: Coordinates, worst: WorstChange, slope: Floats) -> float:
 
 
 def _total(coordinates: Coordinates, terms: Floats) -> float:
-    """Sum pairwise, as the error bound needs short chains of additions, unlike a dot product's."""
+    """Sum pairwise, as the error bound needs short chains of additions, unlike a dot product's.
+
+    Proof: docs/proofs/rounding.md, theorem 2.
+    """
     return float(np.sum(coordinates.count * terms))
 
 
 def with_best_multiplier(
     coordinates: Coordinates, worst: WorstChange, slope: Floats
 ) -> WorstChange:
-    """Choose the multiplier that makes the l1 gap smallest; the l2 gap hardly depends on it."""
+    """Choose the multiplier that makes the l1 gap smallest; the l2 gap hardly depends on it.
+
+    Proof: docs/proofs/box.md, theorem 4.
+    """
     if coordinates.order != 1:
         return worst
     most = coordinates.count * coordinates.cap
-    return WorstChange(worst.change, knapsack_threshold(slope, most, coordinates.radius))
+    multiplier = knapsack_threshold(slope, most, coordinates.radius)
+    # A little more, so that rounding errors of many slopes do not count as excess.
+    return WorstChange(worst.change, multiplier * (1 + 2.0**-47))
 
 
 def knapsack_threshold(value: Floats, most: Floats, total: float) -> float:

@@ -2,7 +2,7 @@
 
 The weight of a loss is an integer. The weights of two losses that are neighbours differ by a factor
 of at most e^eta, which one evaluation in ball arithmetic certifies. Everything after that is
-integer arithmetic. Proof: docs/proofs/quantiles.md, item 1.
+integer arithmetic.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class WeightTable:
     """Integer weights that fall as losses rise, by a factor of at most e^`eta` for each unit.
 
     Losses beyond ±`reach` have the weight of ±`reach`. The weight of loss zero is the same for
-    every `eta`, so weights of two tables can be compared.
+    every `eta`, so weights of two tables can be compared. Proof:
+    docs/proofs/quantiles.md, theorem 1.
 
     Parameters
     ----------
@@ -96,6 +97,8 @@ def weight_table(eta: Fraction) -> WeightTable:
 
 def ratio_above(eta: Fraction) -> int:
     """Return an integer N of at most 2¹⁹² such that N/2¹⁹² is e^-`eta` or a little more.
+
+    The weights are made of it: docs/proofs/quantiles.md, theorem 1.
 
     Examples
     --------

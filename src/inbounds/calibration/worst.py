@@ -4,8 +4,6 @@ A linear program bounds the error at the knots, at the bounds and between them. 
 generated: the dual solution is a prior, whose posterior means are the outputs worth adding. Random
 rounding adds a quarter of the squared distance of two knots. Where a program with knots that are
 close enough would be too large, the columns are those of the staircase.
-
-Proof: docs/proofs/optimal.md, theorems 3 and 11.
 """
 
 import math
@@ -76,7 +74,8 @@ class _Points:
 def worst_plan(interval: Interval, epsilon: float, grid: Floats | None) -> TablePlan:
     """Return the plan with the least error at the worst value.
 
-    If the solver fails, which happens rarely, fewer knots are tried.
+    If the solver fails, which happens rarely, fewer knots are tried. Random rounding between
+    knots is private: docs/proofs/optimal.md, theorem 3.
 
     Parameters
     ----------
@@ -120,7 +119,10 @@ def _solved(
 
 
 def _staircase(interval: Interval, epsilon: float) -> TablePlan | None:
-    """Return the plan of the staircase on as many knots as it needs, or None if none fit."""
+    """Return the plan of the staircase on as many knots as it needs, or None if none fit.
+
+    Its error: docs/proofs/optimal.md, theorem 11.
+    """
     plan = staircase_plan(interval, epsilon, _BETWEEN)
     if plan is None:
         return None
@@ -140,7 +142,10 @@ def _positions(interval: Interval, boundaries: tuple[float, ...]) -> Floats:
 
 
 def _solve(knots: Floats, reach: int, epsilon: float, scale: float, grid: Floats | None) -> Mixture:
-    """Return the mixture with the least largest error, by generating columns."""
+    """Return the mixture with the least largest error, by generating columns.
+
+    Columns: docs/proofs/optimal.md, theorem 1.
+    """
     points = _Points.of(knots)
     mirrored = grid is None or bool(np.abs(grid + grid[::-1]).max() < 1e-9)
     candidates = plateaus(knots.size, reach)

@@ -1,7 +1,4 @@
-"""The bounded Gaussian mechanism: normal noise truncated to the box.
-
-Its epsilon is proved in docs/proofs/interval.md and docs/proofs/box.md.
-"""
+"""The bounded Gaussian mechanism: normal noise truncated to the box."""
 
 from __future__ import annotations
 
@@ -73,7 +70,8 @@ class BoundedGaussian(TruncatedMechanism):
     ----------
     For any two values that differ by what `sensitivity` allows, and any set of outputs, the
     probabilities differ by a factor of at most exp(`epsilon`). Values outside the box are first
-    moved to its nearest point, which never makes two values differ more.
+    moved to its nearest point, which never makes two values differ more
+    (docs/proofs/interval.md, theorem 7).
 
     See Also
     --------
@@ -93,8 +91,8 @@ class BoundedGaussian(TruncatedMechanism):
 
         epsilon = c(2w − c)/(2σ²) − ln([Φ₀(c/σ) + Φ₀((w − c)/σ)] / Φ₀(w/σ)),  Φ₀ = Φ − 1/2
 
-    (docs/proofs/interval.md). On a box it is the largest sum of these terms over all differences
-    that `sensitivity` allows (docs/proofs/box.md).
+    (docs/proofs/interval.md, theorem 1). On a box it is the largest sum of these terms over all
+    differences that `sensitivity` allows (docs/proofs/box.md, theorem 1).
 
     References
     ----------
@@ -241,7 +239,7 @@ class BoundedGaussian(TruncatedMechanism):
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        """An upper bound on the total variation between neighbours, which is `delta` at 0."""
         return self.delta(0.0)
 
     @property

@@ -1,7 +1,4 @@
-"""The bounded Laplace mechanism: Laplace noise truncated to the box.
-
-Its epsilon is proved in docs/proofs/laplace.md.
-"""
+"""The bounded Laplace mechanism: Laplace noise truncated to the box."""
 
 from __future__ import annotations
 
@@ -89,7 +86,7 @@ class BoundedLaplace(TruncatedMechanism):
         epsilon = c/b + ln(1 + (1 − e^(−c/b))(1 − e^(−(w − c)/b)) / (1 − e^(−w/b))).
 
     On a box it is the largest sum of these terms over all differences that `sensitivity` allows
-    (docs/proofs/laplace.md).
+    (docs/proofs/laplace.md, theorems 1 and 4).
 
     References
     ----------
@@ -203,7 +200,7 @@ class BoundedLaplace(TruncatedMechanism):
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        """An upper bound on the total variation between neighbours, which is `delta` at 0."""
         return self.delta(0.0)
 
     @property

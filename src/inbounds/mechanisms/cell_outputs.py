@@ -1,7 +1,4 @@
-"""The distribution of clamped staircase noise in cells, which are so small that it has a density.
-
-Formulas: docs/proofs/staircase.md, part 4.
-"""
+"""The distribution of clamped staircase noise in cells, so small that it has a density."""
 
 from __future__ import annotations
 
@@ -20,6 +17,8 @@ from inbounds.sampling.lattice import Lattice
 @dataclass(frozen=True, slots=True, eq=False)
 class CellOutputs:
     """Outputs of noise that is added to values anywhere in the interval.
+
+    Formulas: docs/proofs/staircase.md, theorem 4.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""The clamped Gaussian mechanism: normal noise, with outputs moved into the box.
-
-docs/proofs/clamped.md proves how much privacy clamping adds.
-"""
+"""The clamped Gaussian mechanism: normal noise, with outputs moved into the box."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ class ClampedGaussian(NoiseMechanism):
         delta(ε) = max(0, Φ(−z) − e^ε Φ(−z − γ)),  z = min(ε/γ − γ/2, v − γ).
 
     Without the second entry of the minimum, this is the delta of the Gaussian mechanism [1]_
-    (docs/proofs/clamped.md).
+    (docs/proofs/clamped.md, theorems 3 and 4).
 
     References
     ----------
@@ -201,7 +198,7 @@ class ClampedGaussian(NoiseMechanism):
         ArgumentError
             If `epsilon` is negative or not finite.
         """
-        epsilon = _check.not_negative(epsilon=epsilon)
+        epsilon = _check.not_negative(epsilon=epsilon)  # docs/proofs/clamped.md, theorems 4 and 5
         widths = self.domain.widths
         reach = self.sensitivity.within(widths)
         if widths.size == 1:
@@ -213,12 +210,15 @@ class ClampedGaussian(NoiseMechanism):
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between neighbours: `delta` at 0."""
+        """An upper bound on the total variation between neighbours, which is `delta` at 0."""
         return self.delta(0.0)
 
     @property
     def gdp(self) -> float:
-        """The mu of the Gaussian before clamping: the largest l2 norm of change / sigma."""
+        """The mu of the Gaussian before clamping: the largest l2 norm of change / sigma.
+
+        Proof: docs/proofs/clamped.md, theorems 1 and 7.
+        """
         return largest_l2(self.sensitivity.within(self.domain.widths), self.scales)
 
     @property

@@ -1,7 +1,4 @@
-"""The clamped Laplace mechanism: Laplace noise, with outputs moved into the box.
-
-Its epsilon is proved in docs/proofs/clamped.md, and its total variation in docs/proofs/pure.md.
-"""
+"""The clamped Laplace mechanism: Laplace noise, with outputs moved into the box."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ class ClampedLaplace(NoiseMechanism):
 
     Its mean is x + b [e^(−s) − e^(−t)]/2. Its epsilon is the largest Σᵢ cᵢ/bᵢ over the differences
     c that `sensitivity` allows inside the box: min(Δ, w)/b on an interval of width w with
-    sensitivity Δ (docs/proofs/clamped.md).
+    sensitivity Δ (docs/proofs/clamped.md, theorems 1 and 2).
 
     References
     ----------
@@ -176,14 +173,14 @@ class ClampedLaplace(NoiseMechanism):
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = pure_delta(self.epsilon, self.total_variation, epsilon)
-        if bound and self.domain.dimension == 1:
+        if bound and self.domain.dimension == 1:  # docs/proofs/clamped.md, theorem 2
             bound = min(bound, -math.expm1((epsilon - self.epsilon) / 2) * _UP)
         return bound
 
     def _unbiased(self, outputs: Floats) -> Floats:
         """Read a bound as the mean of the noise beyond it, which is one scale away.
 
-        The last step stands for the upper bound.
+        The last step stands for the upper bound. Proof: docs/proofs/readings.md, theorem 1.
         """
         lower, upper = np.asarray(self.domain.lower), np.asarray(self.domain.upper)
         sampler = self.sampler()
@@ -194,13 +191,16 @@ class ClampedLaplace(NoiseMechanism):
 
     @property
     def least_reading_deviation(self) -> float:
-        """The standard deviation of `unbiased` at a bound (docs/proofs/readings.md, item 1)."""
+        """The standard deviation of `unbiased` at a bound (docs/proofs/readings.md, theorem 8)."""
         scale, width = float(self.scales[0]), float(self.domain.widths[0])
         return scale * math.sqrt(2 - (1 + math.exp(-width / scale)) / 2)
 
     @property
     def reading_bias(self) -> float:
-        """How far the expectation of `unbiased` may be from the value (docs/proofs/readings.md)."""
+        """How far the expectation of `unbiased` may be from the value.
+
+        Proof: docs/proofs/readings.md, theorem 1.
+        """
         steps = zip(self.domain.steps, self.scales.tolist(), strict=True)
         return max(0.0 if step is None else _step_bias(step, scale) for step, scale in steps)
 
@@ -211,24 +211,33 @@ class ClampedLaplace(NoiseMechanism):
         return _step_bias(float(self.sampler().grid(0).spacing), float(self.scales[0]))
 
     def _reading_variance(self, inside: Floats) -> Floats:
-        """Return the variance before outputs are rounded (docs/proofs/readings.md, item 1)."""
+        """Return the variance before outputs are rounded (docs/proofs/readings.md, theorem 1)."""
         beyond = (inside - self.domain.lower, self.domain.upper - inside)
         masses = sum(np.exp(-distance / self.scale) for distance in beyond)
         return np.asarray(self.scale * self.scale * (2 - masses / 2))
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between neighbours: 1 − e^(−epsilon/2)."""
+        """An upper bound on the total variation between neighbours, 1 − e^(−epsilon/2).
+
+        Proof: docs/proofs/pure.md, theorem 9.
+        """
         return -math.expm1(-self.epsilon / 2) * _UP + _SMALLEST
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon that this scale gives: the largest l1 norm of change / scale."""
+        """The pure epsilon that this scale gives: the largest l1 norm of change / scale.
+
+        Proof: docs/proofs/clamped.md, theorem 7.
+        """
         return largest_l1(self.sensitivity.within(self.domain.widths), self.scales)
 
 
 def _step_bias(step: float, scale: float) -> float:
-    """Return the largest bias of readings of outputs that are rounded to a step."""
+    """Return the largest bias of readings of outputs that are rounded to a step.
+
+    Proof: docs/proofs/readings.md, theorem 1.
+    """
     first = (scale + step / 2) * min(1.0, step / (4 * scale))
     last = (scale + 1.5 * step) * min(1.0, 3 * step / (4 * scale))
     return step / 2 + first + last

@@ -1,7 +1,4 @@
-"""The clamped staircase mechanism: staircase noise, with outputs moved into the interval.
-
-Its epsilon, its moments and its sampler are proved in docs/proofs/staircase.md.
-"""
+"""The clamped staircase mechanism: staircase noise, with outputs moved into the interval."""
 
 from __future__ import annotations
 
@@ -70,7 +67,8 @@ class ClampedStaircase(Mechanism):
     probabilities differ by a factor of at most exp(`epsilon`). This holds for what is computed: the
     value is rounded to a cell of a lattice or to a step of the box, noise of whole cells or steps
     is drawn exactly, and one period of the staircase covers the sensitivity and all rounding on the
-    way to the cell or step, including that of decimal numbers to doubles.
+    way to the cell or step, including that of decimal numbers to doubles. Proof:
+    docs/proofs/staircase.md, theorems 2 and 6.
 
     See Also
     --------
@@ -206,6 +204,8 @@ class ClampedStaircase(Mechanism):
     def total_variation(self) -> float:
         """The largest total variation distance between the outputs of two neighbours, rounded up.
 
+        Proof: docs/proofs/staircase.md, theorems 2 and 6.
+
         Examples
         --------
         >>> round(ClampedStaircase(Box(0, 1), 0.02, epsilon=1.0).total_variation, 3)
@@ -282,7 +282,7 @@ class ClampedStaircase(Mechanism):
 
     @property
     def least_reading_deviation(self) -> float:
-        """The standard deviation of `unbiased` at a bound (docs/proofs/staircase.md, part 8)."""
+        """The standard deviation of `unbiased` at a bound (docs/proofs/staircase.md, theorem 8)."""
         if isinstance(self._outputs, StepOutputs) and self.has_unbiased:
             return self._outputs.least_reading_deviation
         return Mechanism.least_reading_deviation.fget(self)  # type: ignore[attr-defined, no-any-return]

@@ -1,7 +1,7 @@
 """Confidence intervals for a true value, given the output that was released for it.
 
 A value is excluded if an output at least as far from it as this one has a probability below
-1 - level. The values that remain form an interval around the output: docs/proofs/confidence.md.
+1 - level. The values that remain form an interval around the output.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def confidence_interval(
     """Return the ends of intervals that each hold the true value with probability `level`.
 
     `before` is how far an output may be from the ideal one before it is rounded to the grid.
+    Proof: docs/proofs/confidence.md, theorems 1 and 2.
 
     Examples
     --------
@@ -65,6 +66,8 @@ def confidence_interval(
 def rounding(mechanism: NoiseMechanism | ClampedStaircase, outputs: Floats) -> Floats:
     """Return how far an output may be from the ideal one: half a step, or more at the top.
 
+    Proof: docs/proofs/confidence.md, theorem 3.
+
     Examples
     --------
     >>> import inbounds as ib
@@ -86,7 +89,8 @@ def _drift(grid: Grid) -> float:
     """Return how far an output may be from its exact place on the grid.
 
     If the width is nearly a whole number of steps, the places divide the width evenly, but outputs
-    are whole steps from the lower bound, except the last, which is the upper bound.
+    are whole steps from the lower bound, except the last, which is the upper bound. Proof:
+    docs/proofs/confidence.md, theorem 3.
     """
     if grid.step is None or not grid.reaches_upper:
         return 0.0

@@ -1,7 +1,4 @@
-"""The fractions of people at each level, estimated from randomised responses.
-
-Proof: docs/proofs/response.md, items 4 to 6.
-"""
+"""The fractions of people at each level, estimated from randomised responses."""
 
 from __future__ import annotations
 
@@ -64,7 +61,10 @@ class Fractions(Printed):
 
     @cached_property
     def unbiased(self) -> Floats:
-        """Unbiased estimates, which sum to 1 and may be negative or above 1."""
+        """Unbiased estimates, which sum to 1 and may be negative or above 1.
+
+        Proof: docs/proofs/response.md, theorem 4.
+        """
         observed = self.counts / self.counts.sum()
         return np.asarray((observed - self.other) / self.contrast, np.float64)
 
@@ -73,6 +73,7 @@ class Fractions(Printed):
         """The fractions, none of them negative, that are nearest to `unbiased` and sum to 1.
 
         They are never further from the true fractions than `unbiased`, in the sum of squares.
+        Proof: docs/proofs/response.md, theorem 6.
         """
         return onto_simplex(self.unbiased)
 
@@ -99,7 +100,8 @@ class Fractions(Printed):
         Returns
         -------
         tuple of two arrays
-            The lower and the upper ends, between 0 and 1.
+            The lower and the upper ends, between 0 and 1. Proof of the coverage:
+            docs/proofs/response.md, theorem 5.
 
         Raises
         ------
@@ -133,6 +135,8 @@ class Fractions(Printed):
 
 def onto_simplex(point: Floats) -> Floats:
     """Return the nearest point whose coordinates are not negative and sum to 1.
+
+    Proof: docs/proofs/response.md, theorem 6.
 
     Examples
     --------

@@ -105,8 +105,8 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         Guarantees
         ----------
         The interval holds any true value with a probability of at least `level`
-        (docs/proofs/confidence.md). On a box with several coordinates this holds for each
-        coordinate separately. The true value of an input outside the box is its nearest point.
+        (docs/proofs/confidence.md, theorem 1). On a box with several coordinates this holds for
+        each coordinate separately. The true value of an input outside the box is its nearest point.
 
         Examples
         --------

@@ -40,8 +40,9 @@ class NoiseMechanism(Mechanism):
         checked.check_dimension(domain.dimension)
         name = self.noise.scale_name
         checked_scale = check_scale(domain, **{name: scale})
-        for field, value in (("domain", domain), ("sensitivity", checked), (name, checked_scale)):
-            object.__setattr__(self, field, value)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "sensitivity", checked)
+        object.__setattr__(self, name, checked_scale)
 
     @property
     def scale(self) -> float | Floats:
@@ -148,7 +149,10 @@ class NoiseMechanism(Mechanism):
             yield j, grid, means
 
     def _denoise_evenly(self, outputs: Floats) -> Floats:
-        """Return the posterior means under a prior on all numbers of the box."""
+        """Return the posterior means under a prior on all numbers of the box.
+
+        Proof: docs/proofs/readings.md, theorem 2.
+        """
         left, right, scale = self._sides(outputs)
         inside = outputs + scale * self._shift(left, right)
         if not self._clamped:

@@ -1,6 +1,6 @@
 """The best mechanism on an interval: a table of integers, found by a linear program.
 
-Its privacy is a finite check of integers: docs/proofs/optimal.md.
+Its privacy is a finite check of integers.
 """
 
 from __future__ import annotations
@@ -78,11 +78,6 @@ class Optimal(Mechanism):
     table
         The table of integers, if it was made before; it is checked again.
 
-    Attributes
-    ----------
-    outputs
-        The possible outputs, in increasing order.
-
     Raises
     ------
     ArgumentError
@@ -98,7 +93,7 @@ class Optimal(Mechanism):
     For any two values that differ by at most `sensitivity`, and any set of outputs, the
     probabilities differ by a factor of at most exp(`epsilon`). This was checked in integers for the
     probabilities that are drawn, and for values that were rounded to doubles before. Nothing rests
-    on the solver.
+    on the solver. Proof: docs/proofs/optimal.md, theorem 4.
 
     See Also
     --------
@@ -256,7 +251,10 @@ class Optimal(Mechanism):
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between the outputs of two neighbours."""
+        """An upper bound on the total variation between the outputs of two neighbours.
+
+        Proof: docs/proofs/optimal.md, theorem 10.
+        """
         return min(1.0, float_above(arb(exact(self.table.total_variation))))
 
     def certificate(self) -> TableCertificate:
@@ -322,7 +320,10 @@ class Optimal(Mechanism):
 
     @property
     def reading_bias(self) -> float:
-        """How far the expectation of `unbiased` may be from the value, because of rounding."""
+        """How far the expectation of `unbiased` may be from the value, because of rounding.
+
+        Proof: docs/proofs/optimal.md, theorem 6.
+        """
         if self._reading is None:
             return 0.0
         slope, bias = self._reading

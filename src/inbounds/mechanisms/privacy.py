@@ -1,7 +1,4 @@
-"""The privacy of one release, from its pure epsilon and total variation if nothing else is known.
-
-Proof: docs/proofs/pure.md.
-"""
+"""The privacy of one release, from its pure epsilon and total variation if no more is known."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ class ReleasePrivacy(ABC):
         """An upper bound on the total variation between the outputs of any two neighbours.
 
         It is the largest |P(Y ∈ S) - P(Y' ∈ S)| over sets S of outputs. Here it is tanh(epsilon/2),
-        which no release with this pure epsilon exceeds.
+        which no release with this pure epsilon exceeds (docs/proofs/pure.md, theorem 1).
 
         Examples
         --------
@@ -67,7 +64,8 @@ class ReleasePrivacy(ABC):
         float
             An upper bound on max(0, P(Y ∈ S) - e^epsilon · P(Y' ∈ S)) over neighbours and sets S of
             outputs. Here it is the worst case for a pure epsilon p and a total variation η:
-            η (e^p - e^epsilon)/(e^p - 1), or 0 if `epsilon` is p or more.
+            η (e^p - e^epsilon)/(e^p - 1), or 0 if `epsilon` is p or more. Proof:
+            docs/proofs/pure.md, theorem 2.
 
         Raises
         ------
@@ -124,12 +122,18 @@ class ReleasePrivacy(ABC):
 
     @property
     def rho(self) -> float:
-        """A rho such that the same release is rho-zCDP."""
+        """A rho such that the same release is rho-zCDP.
+
+        Proof: docs/proofs/pure.md, theorem 4.
+        """
         return pure_rho(self.epsilon, self.total_variation)
 
     @property
     def gdp(self) -> float:
-        """A mu such that the same release is mu-GDP."""
+        """A mu such that the same release is mu-GDP.
+
+        Proof: docs/proofs/pure.md, theorem 5.
+        """
         return pure_mu(self.epsilon, self.total_variation)
 
     def renyi(self, alpha: float) -> float:
@@ -145,7 +149,7 @@ class ReleasePrivacy(ABC):
         float
             The smaller of alpha · rho and the largest divergence at this pure epsilon p and total
             variation η, which is ln(1 + 2η sinh(αp/2) sinh((α - 1)p/2)/sinh(p/2))/(α - 1) at order
-            α, and pη at order 1.
+            α, and pη at order 1 (docs/proofs/pure.md, theorem 3).
 
         Raises
         ------

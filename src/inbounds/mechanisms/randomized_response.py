@@ -1,7 +1,4 @@
-"""Randomised response: the best private mechanism for categories that have no order.
-
-Proof: docs/proofs/response.md.
-"""
+"""Randomised response: the best private mechanism for categories that have no order."""
 
 from __future__ import annotations
 
@@ -61,7 +58,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     ----------
     For any two levels and any set of outputs, the probabilities differ by a factor of at most
     exp(`epsilon`). This is a comparison of the integers that are drawn from, made when the
-    mechanism is built. How long drawing takes does not depend on the values.
+    mechanism is built (docs/proofs/response.md, theorem 2). How long drawing takes does not depend
+    on the values.
 
     See Also
     --------
@@ -72,7 +70,7 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     -----
     With k levels, an output is the true level with the probability e^epsilon/(e^epsilon + k - 1),
     and each other level with 1/(e^epsilon + k - 1). No other mechanism that gives this epsilon
-    keeps the true level more often for every level.
+    keeps the true level more often for every level (docs/proofs/response.md, theorem 3).
 
     References
     ----------
@@ -115,7 +113,10 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
     @property
     def total_variation(self) -> float:
-        """The total variation between the outputs of any two levels, rounded up."""
+        """The total variation between the outputs of any two levels, rounded up.
+
+        Proof: docs/proofs/response.md, theorem 3.
+        """
         return float_above(arb(self.sampler.own - self.sampler.other) / TOTAL)
 
     @property

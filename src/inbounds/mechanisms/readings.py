@@ -1,8 +1,4 @@
-"""What to read from one output: the most likely value on average, or an unbiased one.
-
-Which mechanisms have an unbiased reading, and why others cannot have one: docs/proofs/readings.md.
-How far rounding moves readings: docs/proofs/deconvolution.md, item 16.
-"""
+"""What to read from one output: the most likely value on average, or an unbiased one."""
 
 from __future__ import annotations
 
@@ -119,7 +115,7 @@ class Readable(Distribution):
             If an output is outside the box.
         InBoundsError
             If the mechanism has no unbiased reading: truncated noise and clamped Gaussian noise
-            have none (docs/proofs/readings.md).
+            have none (docs/proofs/readings.md, theorems 3 to 5).
 
         Examples
         --------
@@ -202,7 +198,7 @@ class Readable(Distribution):
         """How far the expectation of `unbiased` may be from the value, including all rounding.
 
         To `reading_bias` it adds the rounding of outputs to a grid where no step is asked for, and
-        that of outputs and readings to doubles (docs/proofs/deconvolution.md, item 16). It is
+        that of outputs and readings to doubles (docs/proofs/deconvolution.md, theorem 16). It is
         defined on an interval.
 
         Examples
@@ -251,6 +247,7 @@ class Readable(Distribution):
     def _denoise(self, outputs: Floats) -> Floats: ...
 
     def _unbiased(self, outputs: Floats) -> Floats:
+        # Nor has any function of several outputs: docs/proofs/readings.md, theorems 3 to 6.
         raise InBoundsError(
             f"{type(self).__name__} has no unbiased reading: {self._no_reading}.\n"
             "Hint: deconvolve estimates the mean of many values; Window and ClampedLaplace have an "

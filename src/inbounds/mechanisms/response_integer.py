@@ -1,7 +1,4 @@
-"""The integers that randomised response draws from, and the check that they give epsilon.
-
-Proof: docs/proofs/response.md, item 2.
-"""
+"""The integers that randomised response draws from, and the check that they give epsilon."""
 
 from __future__ import annotations
 
@@ -34,6 +31,8 @@ def check_range(epsilon: object) -> float:
 def fewest_outcomes(count: int, epsilon: float) -> int:
     """Return the smallest integer above 2¹²⁸/(e^epsilon + count - 1), or the next one.
 
+    Proof: docs/proofs/response.md, theorem 2.
+
     Examples
     --------
     >>> fewest_outcomes(2, 100.0) / 2**128 < 1e-38
@@ -48,6 +47,8 @@ def fewest_outcomes(count: int, epsilon: float) -> int:
 
 def check_response(sampler: ResponseSampler, epsilon: float) -> None:
     """Refuse integers that do not give pure `epsilon`, by a comparison of integers.
+
+    Proof: docs/proofs/response.md, theorem 2.
 
     Examples
     --------

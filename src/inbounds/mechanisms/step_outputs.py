@@ -1,7 +1,4 @@
-"""The distribution of clamped staircase noise in whole steps, as it is drawn.
-
-Formulas: docs/proofs/staircase.md, parts 7 and 8.
-"""
+"""The distribution of clamped staircase noise in whole steps, as it is drawn."""
 
 from __future__ import annotations
 
@@ -20,6 +17,8 @@ _WIDER = 2.0**-20  # of a step: covers the rounding of a value on its way to a s
 @dataclass(frozen=True, slots=True, eq=False)
 class StepOutputs:
     """Outputs of noise in whole steps, which is added to the step that a value is rounded to.
+
+    Formulas: docs/proofs/staircase.md, theorem 7.
 
     Examples
     --------
@@ -112,7 +111,10 @@ class StepOutputs:
     # Readings.
 
     def denoise(self, outputs: Floats) -> Floats:
-        """Return the posterior means, if values are equally likely to be each step."""
+        """Return the posterior means, if values are equally likely to be each step.
+
+        Proof: docs/proofs/staircase.md, theorem 8.
+        """
         step, last = self._nearest(outputs), self.lattice.count
         if last < step.size:
             mean = self._mean_steps(np.arange(last + 1.0))[step.astype(np.intp)]
@@ -140,14 +142,17 @@ class StepOutputs:
         return self.lattice.spacing * self.noise.fall / -math.expm1(-self.epsilon)
 
     def unbiased(self, outputs: Floats, beyond: float) -> Floats:
-        """Return outputs with both bounds read as numbers beyond them."""
+        """Return outputs with both bounds read as numbers beyond them.
+
+        Proof: docs/proofs/staircase.md, theorem 8.
+        """
         step = self._nearest(outputs)
         points = self._points(step)
         above = np.where(step == self.lattice.count, points + beyond, points)
         return np.where(step == 0, points - beyond, above)
 
     def reading_variance(self, inside: Floats) -> Floats:
-        """Return the variances of unbiased readings (docs/proofs/staircase.md, part 8)."""
+        """Return the variances of unbiased readings (docs/proofs/staircase.md, theorem 8)."""
         fall, gone = self.noise.fall, -math.expm1(-self.epsilon)
         index = self._index(inside)
         sides = index, self.lattice.count - index
@@ -156,7 +161,10 @@ class StepOutputs:
 
     @property
     def least_reading_deviation(self) -> float:
-        """The standard deviation of an unbiased reading at a bound, where it is smallest."""
+        """The standard deviation of an unbiased reading at a bound, where it is smallest.
+
+        Proof: docs/proofs/staircase.md, theorem 8.
+        """
         return math.sqrt(float(self.reading_variance(np.asarray(self.lattice.lower))))
 
     @property
@@ -174,7 +182,10 @@ class StepOutputs:
         return half + drift + lattice.spacing * _WIDER + ulps
 
     def confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
-        """Return the ends of the values that are rounded to steps which outputs do not exclude."""
+        """Return the ends of the values that are rounded to steps which outputs do not exclude.
+
+        Proof: docs/proofs/staircase.md, theorem 9.
+        """
         lattice = self.lattice
         first, last = self.noise.plausible(self._nearest(outputs), lattice.count, level)
         margin = self._half

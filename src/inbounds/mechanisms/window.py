@@ -1,7 +1,4 @@
-"""The window mechanism: an output is uniform in a window around the value, or in the whole box.
-
-Its epsilon, moments and readings are proved in docs/proofs/window.md.
-"""
+"""The window mechanism: an output is uniform in a window around the value, or in the whole box."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ class Window(Mechanism):
     For any two values of the box and any set of outputs, the probabilities differ by a factor of at
     most exp(`epsilon`). The probabilities are ratios of integers, and one comparison of integers,
     which the constructor makes, proves the bound for the outputs as they are drawn, however the
-    values were rounded (docs/proofs/window.md).
+    values were rounded (docs/proofs/window.md, theorem 1).
 
     See Also
     --------
@@ -181,7 +178,10 @@ class Window(Mechanism):
 
     @property
     def total_variation(self) -> float:
-        """An upper bound on the total variation between the outputs of two neighbours."""
+        """An upper bound on the total variation between the outputs of two neighbours.
+
+        Proof: docs/proofs/window.md, theorem 5.
+        """
         window = self._sampler
         change = self.sensitivity.within(self.domain.widths).total
         change = float(distance_bound(*_ends(self.domain), change))  # after rounding to doubles
@@ -242,12 +242,18 @@ class Window(Mechanism):
         return self._second_moment(self._fraction(inside), self._index(inside))
 
     def _pull(self, z: Floats) -> Floats:
-        """Return the bias of an output in places, towards the middle."""
+        """Return the bias of an output in places, towards the middle.
+
+        Formula: docs/proofs/window.md, theorem 3.
+        """
         window = self._sampler
         return (0.5 - z) * (self._last - window.inside * (window.places - window.length))
 
     def _second_moment(self, z: Floats, about: Floats) -> Floats:
-        """Return the mean squared distance of the output from a place, as a squared number."""
+        """Return the mean squared distance of the output from a place, as a squared number.
+
+        Formula: docs/proofs/window.md, theorem 3.
+        """
         window = self._sampler
         start = z * (window.places - window.length)
         part = start - np.floor(start) if self._half else 0.0  # the start is rounded at random
@@ -309,7 +315,7 @@ class Window(Mechanism):
     def _unbiased(self, outputs: Floats) -> Floats:
         if self._sampler.slope == 0:
             raise _check.refusal("large enough for outputs to differ", epsilon=self.epsilon)
-        middle = self._last / 2
+        middle = self._last / 2  # docs/proofs/window.md, theorem 4
         return self._number(middle + (self._index(outputs) - middle) / self._sampler.slope)
 
     def _denoise(self, outputs: Floats) -> Floats:
@@ -322,7 +328,8 @@ class Window(Mechanism):
 
     def _confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
         places = self._sampler.places
-        margin = (1 + self._rounding) / places  # an output is not quite the ideal one
+        # An output is not quite the ideal one: docs/proofs/window.md, theorem 7.
+        margin = (1 + self._rounding) / places
         low, high = self._shape.values(self._position(outputs), level, margin)
         low, high = (self._number(z * self._last) for z in (low, high))
         top = self._number(np.asarray(float(self._last)))

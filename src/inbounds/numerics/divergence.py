@@ -10,8 +10,6 @@ Two bounds cover a whole cell of positions. Q decreases in s and increases in z,
 with s, so ``Q(low, z(high))`` is one. The other, `delta_of_centred_cells`, follows the position: it
 is tight where the bounds of the interval are far away. No difference of nearly equal numbers is
 taken.
-
-Proofs: docs/proofs/approximate.md, docs/proofs/concentrated.md.
 """
 
 from collections.abc import Iterator
@@ -43,6 +41,8 @@ def _blocks(chosen: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
 def relative_error(u: float | Floats) -> float | Floats:
     """Return the relative margin that covers every other rounding error of Q.
 
+    Proof: docs/proofs/approximate.md, theorem 8.
+
     Examples
     --------
     >>> relative_error(1.0) < 1e-11
@@ -53,6 +53,8 @@ def relative_error(u: float | Floats) -> float | Floats:
 
 def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
     """Return H(s) = (h(s + γ) - h(s)) / γ, the average of h' from s to s + γ.
+
+    `POSITION_ERROR` covers its rounding: docs/proofs/approximate.md, theorem 8.
 
     Examples
     --------
@@ -72,7 +74,8 @@ def mean_slope(u: float, gamma: float, s: Floats) -> Floats:
 def delta_of_cells(u: float, gamma: float, epsilon: float, low: Floats, slope: Floats) -> Floats:
     """Bound δ(ε) from above for all positions from `low` up to where H is `slope`.
 
-    With ``slope = H(low)`` this is the δ of one pair, rounded up.
+    With ``slope = H(low)`` this is the δ of one pair, rounded up. Proof:
+    docs/proofs/approximate.md, theorems 2, 3 and 8.
 
     Examples
     --------
@@ -91,7 +94,8 @@ def delta_of_centred_cells(
 
     With y = v - s and t = z - s, the excess is an integral over y in [-s, min(t, u - s)] that
     increases with t, and t falls in s. So t(low) and the union of these ranges serve all positions.
-    That is the excess at `high` on an interval longer by the cell.
+    That is the excess at `high` on an interval longer by the cell. Proof:
+    docs/proofs/approximate.md, theorems 3 and 8.
 
     Examples
     --------
@@ -110,6 +114,8 @@ def delta_of_centred_cells(
 
 def variance(u: float, t: Floats) -> Floats:
     """Return h''(t), the variance of the density ∝ exp(tv - v²/2) on [0, u], for any real t.
+
+    How accurate it is: docs/proofs/concentrated.md, theorem 9.
 
     Examples
     --------
@@ -139,7 +145,10 @@ def _variance(u: float, t: Floats) -> Floats:
 
 
 def _excess(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:
-    """Return ∫φ(v - s)(1 - exp(-γ(z - v)))dv over [0, min(z, u)], rounded up."""
+    """Return ∫φ(v - s)(1 - exp(-γ(z - v)))dv over [0, min(z, u)], rounded up.
+
+    Proof: docs/proofs/approximate.md, theorem 8.
+    """
     margin = relative_error(u)
     if gamma <= _SHORT:
         return _by_quadrature(u, gamma, s, z) * (1 + margin)
@@ -153,13 +162,17 @@ def _mass(u: float, s: Floats) -> Floats:
 
 def _lower_mass(z: Floats, s: Floats) -> Floats:
     """Return ∫φ(v - s)dv over [0, z] for s >= 0, by quadrature if z is small."""
+    tail = ndtr(z - s) - ndtr(-s)
+    bulk = (erf((z - s) * _ROOT_HALF) + erf(s * _ROOT_HALF)) / 2
+    long = np.where(z < s, tail, bulk)
+    is_short = z <= 0.5
+    if not is_short.any():
+        return long
     short = np.minimum(z, 0.5)
     nodes, weights = _PART
     total = weights @ np.exp(-((short * nodes[:, None] - s) ** 2) / 2)
     total *= short / _ROOT_TWO_PI
-    tail = ndtr(z - s) - ndtr(-s)
-    bulk = (erf((z - s) * _ROOT_HALF) + erf(s * _ROOT_HALF)) / 2
-    return np.where(z <= 0.5, total, np.where(z < s, tail, bulk))
+    return np.where(is_short, total, long)
 
 
 def _damped_mass(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:
@@ -167,6 +180,9 @@ def _damped_mass(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Float
     ahead = s + gamma - z  # with x = z - v the integrand is φ(z - s)exp(-ahead x - x²/2)
     inside = np.exp(-gamma * np.maximum(z - s - gamma / 2, 0.0))
     inside *= _lower_mass(np.minimum(z, u), s + gamma)
+    is_ahead = ahead > 0
+    if not is_ahead.any():
+        return inside
     k = np.maximum(ahead, 0.0)
     fall = (k + z / 2) * z
     nodes, weights = _PART
@@ -175,7 +191,7 @@ def _damped_mass(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Float
     tail = erfcx(k * _ROOT_HALF) - np.exp(-fall) * erfcx((k + z) * _ROOT_HALF)
     tail = np.where(fall <= 1, short, tail * _ROOT_TWO_PI / 2)
     tail *= np.exp(-((z - s) ** 2) / 2) / _ROOT_TWO_PI
-    return np.where(ahead > 0, tail, inside)
+    return np.where(is_ahead, tail, inside)
 
 
 def _by_quadrature(u: float | Floats, gamma: float, s: Floats, z: Floats) -> Floats:

@@ -1,7 +1,4 @@
-"""The distribution of finitely many outputs, for values in cells or between knots, in doubles.
-
-Formulas: docs/proofs/optimal.md.
-"""
+"""The distribution of finitely many outputs, for values in cells or between knots, in doubles."""
 
 from __future__ import annotations
 
@@ -20,6 +17,8 @@ _ROUNDING = 2.0**-44  # of a sum of probabilities
 @dataclass(frozen=True, eq=False)
 class FiniteOutputs:
     """Probabilities of outputs, one row for each cell or knot.
+
+    They are constant or affine on each piece of the box: docs/proofs/optimal.md, theorem 7.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Laplace noise, with the density exp(-|z|)/2 in units of its scale b.
-
-Formulas: docs/proofs/moments.md; the privacy loss: docs/proofs/laplace.md.
-"""
+"""Laplace noise, with the density exp(-|z|)/2 in units of its scale b."""
 
 from dataclasses import dataclass
 
@@ -21,7 +18,7 @@ _BLOCK = 1 << 11
 
 @dataclass(frozen=True, repr=False)
 class _Laplace(Noise):
-    """The Laplace distribution."""
+    """The Laplace distribution. Formulas: docs/proofs/moments.md, theorem 3."""
 
     name = "laplace"
     scale_name = "scale"
@@ -63,7 +60,10 @@ class _Laplace(Noise):
         return result
 
     def posterior_mean(self, position: Floats, width: Floats) -> Floats:
-        """Return the mean over the likelihood of s, exp(-|x-s|) divided by the mass inside."""
+        """Return the mean over the likelihood of s, exp(-|x-s|) divided by the mass inside.
+
+        Proof: docs/proofs/moments.md, theorem 2.
+        """
         flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, width))
         result = np.empty_like(flat)
         for first in range(0, flat.size, _BLOCK):
@@ -107,7 +107,10 @@ class _Laplace(Noise):
         return (1 + fraction).log() if fraction < 0 else arb.nan()
 
     def loss_and_slope(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-        """Return γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u)) and its slope."""
+        """Return γ + ln(1 + (1-e^-γ)(1-e^-r)/(1-e^-u)) and its slope.
+
+        Proof: docs/proofs/laplace.md, theorems 1 and 2.
+        """
         gone, left = (-change / scale).expm1(), ((change - width) / scale).expm1()
         extra = gone * left / -(-width / scale).expm1()
         return change / scale + (1 + extra).log(), 2 * left / (gone + left) / scale
@@ -117,6 +120,8 @@ class _Laplace(Noise):
 
         With Z(s) = ∫exp(-|x-s|)dx over [0, u], all in units of b, g = γ + ln Z(γ) - ln Z(0) and
         g' = (1 + Z'(γ)/Z(γ))/b. Z' is the part of the integral above s less the part below.
+
+        Proof: docs/proofs/laplace.md, theorems 1 and 2.
         """
         u, gamma, rest = width / scale, change / scale, (width - change) / scale
         below, above = _one_side(gamma), _one_side(rest)

@@ -1,8 +1,6 @@
 """Normal noise, whose scale is the standard deviation σ.
 
 Differences that would cancel are computed as integrals instead.
-
-Formulas: docs/proofs/moments.md; the privacy loss: docs/proofs/interval.md, docs/proofs/box.md.
 """
 
 import math
@@ -29,7 +27,7 @@ _FEW = 1 << 10  # numbers whose products with all nodes stay in the processor's 
 
 @dataclass(frozen=True, repr=False)
 class _Normal(Noise):
-    """The normal distribution."""
+    """The normal distribution. Formulas: docs/proofs/moments.md, theorem 1."""
 
     name = "normal"
     scale_name = "sigma"
@@ -69,7 +67,10 @@ class _Normal(Noise):
         return (_square_part(left) + _square_part(right)) / self.mass(left, right)
 
     def posterior_mean(self, position: Floats, width: Floats) -> Floats:
-        """Return the mean over the likelihood of s, exp(-(x-s)²/2) divided by the mass inside."""
+        """Return the mean over the likelihood of s, exp(-(x-s)²/2) divided by the mass inside.
+
+        Proof: docs/proofs/moments.md, theorem 2.
+        """
         flat, wide = (np.ravel(side) for side in np.broadcast_arrays(position, width))
         result = np.empty_like(flat)
         for first in range(0, flat.size, _BLOCK):
@@ -81,7 +82,10 @@ class _Normal(Noise):
         return result.reshape(np.shape(position))
 
     def tail_mean(self, width: Floats) -> Floats:
-        """Return ∫zQ(z)dz/∫Q(z)dz over [0, w], integrated by parts; Q is the tail."""
+        """Return ∫zQ(z)dz/∫Q(z)dz over [0, w], integrated by parts; Q is the tail.
+
+        Formulas: docs/proofs/readings.md, theorem 2.
+        """
         tail, top = self.tail(width), self.plain_density(np.zeros(()))
         end = self.plain_density(width)
         cube = np.where(
@@ -134,7 +138,10 @@ class _Normal(Noise):
         return arb(2).sqrt() * fraction.erfinv()
 
     def loss_and_slope(self, width: arb, change: arb, scale: arb) -> tuple[arb, arb]:
-        """Return h(u) - h(u - γ) = γ(2u - γ)/2 - ln R and its slope, for any real change."""
+        """Return h(u) - h(u - γ) = γ(2u - γ)/2 - ln R and its slope, for any real change.
+
+        Proofs: docs/proofs/interval.md, theorem 1, and docs/proofs/box.md, theorem 2.
+        """
         u, gamma, rest = width / scale, change / scale, (width - change) / scale
         root = arb(0.5).sqrt()
         mass = (gamma * root).erf() + (rest * root).erf()
@@ -147,6 +154,8 @@ class _Normal(Noise):
 
         With I(τ) = ∫exp(-(v-τ)²/2)dv over [0, u], the integrals to both sides of τ,
         g = ln I(u) - ln I(r) + (u² - r²)/2, and g' is the mean of v at the location r, over σ.
+
+        Proofs: docs/proofs/interval.md, theorem 8, and docs/proofs/box.md, theorem 2.
         """
         u, gamma, rest = width / scale, change / scale, (width - change) / scale
         at_u, at_gamma, at_rest = ((-v * v / 2).exp() for v in (u, gamma, rest))
@@ -160,7 +169,10 @@ NORMAL = _Normal()
 
 
 def _square_part(edge: Floats) -> Floats:
-    """Return ∫z²φ over [0, edge], up to 4 by quadrature, because Φ₀ - zφ would cancel."""
+    """Return ∫z²φ over [0, edge], up to 4 by quadrature, because Φ₀ - zφ would cancel.
+
+    Formula: docs/proofs/moments.md, theorem 1.
+    """
     short = np.minimum(edge, 4.0)
     total = np.zeros(short.size)
     for first in range(0, short.size, _FEW):

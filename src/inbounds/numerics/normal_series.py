@@ -3,7 +3,7 @@
 It shares no code with the error functions of Arb and of SciPy, so that the check of a certificate
 depends on neither.
 
-Proof: docs/proofs/interval.md, item 8.
+Proof: docs/proofs/interval.md, theorem 8.
 """
 
 import math

@@ -2,8 +2,6 @@
 
 The interval is divided into panels, and each has the polynomial that agrees with the function at
 Chebyshev's points. What is left out is far below the rounding error of a reading.
-
-Error: docs/proofs/moments.md.
 """
 
 import math
@@ -30,6 +28,8 @@ def odd_about_the_middle(
     function: Callable[[Floats], Floats], places: Floats, width: float, reach: float
 ) -> Floats:
     """Return the values at places in ``[0, width]`` of a function that is odd about the middle.
+
+    Error: docs/proofs/moments.md, theorem 5.
 
     Parameters
     ----------

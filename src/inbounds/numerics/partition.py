@@ -6,8 +6,6 @@ the difference of two rounded quotients would lose digits. With h the log-partit
 loss of a change gamma is ``h(u) - h(u - gamma)``.
 
 Scalar functions (`math`, a few microseconds) are for intervals, and array functions for boxes.
-
-Proofs: docs/proofs/interval.md, docs/proofs/box.md; rounding errors: docs/proofs/rounding.md.
 """
 
 import math
@@ -38,6 +36,7 @@ def log_ratio(u: float, k: float) -> float:
 
     Up to k = 1/2, log1p(R - 1) is computed instead of log(R). R - 1 is an integral of positive
     terms, because a difference of error functions would cancel, unless the tail is small beside k.
+    R is that of docs/proofs/interval.md, theorem 1. Errors: docs/proofs/rounding.md, theorem 1.
     """
     erf_u = math.erf(u * _ROOT_HALF)
     if k > 0.5:
@@ -57,6 +56,8 @@ def log_ratio(u: float, k: float) -> float:
 def loss(u: float, gamma: float, r: float) -> float:
     """Return h(u) - h(r), the pure epsilon of one coordinate.
 
+    Proofs: docs/proofs/interval.md, theorem 1, and docs/proofs/rounding.md, theorem 1.
+
     Examples
     --------
     >>> loss(1.0, 1.0, 0.0)  # a neighbour may change everything: u²/2
@@ -69,6 +70,8 @@ def loss_and_steepness(u: float, gamma: float, r: float) -> tuple[float, float]:
     """Return the loss and T >= 0, where d ln loss / d ln sigma = -2 - T/loss.
 
     T is good to a few digits, enough for Newton's method.
+
+    Proof: docs/proofs/interval.md, theorems 1 and 5.
     """
     log_r = log_ratio(u, gamma if gamma < r else r)
     value = u * gamma / 2 + (gamma * r / 2 - log_r)
@@ -86,7 +89,10 @@ def loss_and_steepness(u: float, gamma: float, r: float) -> tuple[float, float]:
 
 
 def log_ratios(u: Floats, k: Floats) -> Floats:
-    """Return `log_ratio` for arrays, always by quadrature up to k = 1/2."""
+    """Return `log_ratio` for arrays, always by quadrature up to k = 1/2.
+
+    Errors: docs/proofs/rounding.md, theorem 1.
+    """
     erf_u = erf(u * _ROOT_HALF)
     small = k <= 0.5
     if small.all():
@@ -101,7 +107,10 @@ def log_ratios(u: Floats, k: Floats) -> Floats:
 
 
 def _small_log_ratios(u: Floats, k: Floats, erf_u: Floats) -> Floats:
-    """Return ln R for k up to 1/2, all by the rule that the largest of them needs."""
+    """Return ln R for k up to 1/2, all by the rule that the largest of them needs.
+
+    Errors: docs/proofs/rounding.md, theorem 1.
+    """
     largest = float(k.max(initial=0.0))
     nodes, weights = next(rule for most, *rule in _RULES if largest <= most)
     excess = np.zeros_like(u)
@@ -113,7 +122,10 @@ def _small_log_ratios(u: Floats, k: Floats, erf_u: Floats) -> Floats:
 
 
 def losses(u: Floats, gamma: Floats, r: Floats) -> tuple[Floats, Floats]:
-    """Return `loss_and_steepness` for arrays; both are zero where gamma is zero."""
+    """Return `loss_and_steepness` for arrays; both are zero where gamma is zero.
+
+    Proofs: docs/proofs/interval.md, theorems 1 and 5, and docs/proofs/rounding.md, theorem 1.
+    """
     log_r = log_ratios(u, np.minimum(gamma, r))
     edge = u * np.exp(-u * u / 2) / erf(u * _ROOT_HALF)
     inner = gamma * np.exp(-gamma * gamma / 2) + r * np.exp(-r * r / 2)
@@ -128,19 +140,27 @@ def loss_slopes(u: Floats, gamma: Floats) -> tuple[Floats, Floats]:
 
     M is the mean and V the variance, in units of sigma, of the distribution centred at
     ``u - gamma``.
+
+    Proofs: docs/proofs/box.md, theorem 2, and docs/proofs/rounding.md, theorem 2.
     """
     ratio, spread = _tilt(u, gamma)
     return (u - gamma) - ratio, spread
 
 
 def ratio_slopes(u: Floats, gamma: Floats) -> tuple[Floats, Floats]:
-    """Return the first derivative of ln R in gamma, and minus the second, for gamma <= u/2."""
+    """Return the first derivative of ln R in gamma, and minus the second, for gamma <= u/2.
+
+    Proof: docs/proofs/box.md, theorem 2.
+    """
     ratio, spread = _tilt(u, gamma)
     return ratio, 1 - spread
 
 
 def _tilt(u: Floats, gamma: Floats) -> tuple[Floats, Floats]:
-    """Return (φ(γ) - φ(r)) / (Φ₀(γ) + Φ₀(r)) and the variance V, Φ₀ = Φ - 1/2."""
+    """Return (φ(γ) - φ(r)) / (Φ₀(γ) + Φ₀(r)) and the variance V, Φ₀ = Φ - 1/2.
+
+    Proofs: docs/proofs/box.md, theorem 2, and docs/proofs/rounding.md, theorem 2.
+    """
     r = u - gamma
     near = np.minimum(gamma, r)
     gap = r - gamma

@@ -2,8 +2,6 @@
 
 All return a number for which `admits` was called and returned True, and privacy depends on this
 alone. If every number above an admitted one is admitted too, the result is tight.
-
-Proof: docs/proofs/search.md.
 """
 
 import math
@@ -28,6 +26,8 @@ def next_admissible(
 
     The first step is the fraction `step` of the number, and each further step is twice as large.
     The number returned is the last one that was tried.
+
+    Proof: docs/proofs/search.md, theorems 1 to 4.
 
     Raises
     ------
@@ -57,6 +57,8 @@ def smallest_admissible(
     The positive number `start` is doubled until it is admitted. Then the distance to the largest
     refused number, or to zero, is halved until it is within the tolerance.
 
+    Proof: docs/proofs/search.md, theorems 1 to 4.
+
     Raises
     ------
     CertificateError
@@ -85,7 +87,7 @@ def newton_admissible(
 
     ``evaluate(number)`` returns the bound, which falls as the number grows, and the slope of its
     logarithm in the logarithm of the number. The inverse function is interpolated at the last two
-    bounds, with its slopes there.
+    bounds, with its slopes there. Proof: docs/proofs/search.md, theorem 1.
 
     Raises
     ------
@@ -135,6 +137,7 @@ def crossing(
 
 
 def _checked(larger: float, number: float, most: float) -> float:
+    """Return the next number to ask about (docs/proofs/search.md, theorem 2)."""
     if not number < larger <= min(most, _LARGEST):  # including NaN
         raise CertificateError(f"no number up to {most:g} could be proved to be sufficient.")
     return larger

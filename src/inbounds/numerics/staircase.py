@@ -2,7 +2,7 @@
 
 The density is constant on the plateau |z| < gamma and falls by the factor e^-epsilon at gamma,
 gamma + 1, gamma + 2 and so on. All sums over periods are in closed form, and every difference is
-of a kind that keeps its accuracy. Derivations: docs/proofs/staircase.md, part 4.
+of a kind that keeps its accuracy.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _TERMS = 20  # of the series for 1 - (1 + x)e^-x, whose last one is below 2**-70
 def best_plateau(epsilon: float) -> float:
     """Return the plateau with the least variance, as a fraction of the period, between 0 and 1/2.
 
+    Proof: docs/proofs/staircase.md, theorem 5.
+
     Examples
     --------
     >>> round(best_plateau(1.0), 12), best_plateau(1e-9)
@@ -33,6 +35,8 @@ def best_plateau(epsilon: float) -> float:
 
 def least_variance(epsilon: float) -> float:
     """Return the variance with the best plateau, in squared periods.
+
+    Proof: docs/proofs/staircase.md, theorem 5.
 
     Examples
     --------
@@ -47,6 +51,8 @@ def least_variance(epsilon: float) -> float:
 @dataclass(frozen=True, slots=True)
 class Staircase:
     """Staircase noise with a period of length 1.
+
+    Formulas: docs/proofs/staircase.md, theorem 4.
 
     Examples
     --------
@@ -73,14 +79,17 @@ class Staircase:
 
     @property
     def variance(self) -> float:
-        """The variance of the noise."""
+        """The variance of the noise. Proof: docs/proofs/staircase.md, theorem 5."""
         alpha, gone = self.fall, -math.expm1(-self.epsilon)
         mean = self.gamma + alpha / gone  # of a geometric number, plus gamma
         return mean**2 / 3 + alpha / gone**2 + alpha * (1 + alpha) / (3 * mean * gone**3)
 
     @property
     def total_variation(self) -> float:
-        """The total variation distance between the noise and the noise moved by one period."""
+        """The total variation distance between the noise and the noise moved by one period.
+
+        Proof: docs/proofs/staircase.md, theorem 2.
+        """
         alpha, gamma = self.fall, self.gamma
         edge = alpha - math.expm1(-self.epsilon) * min(1.0, 2 * gamma)
         return -math.expm1(-self.epsilon) * edge / (2 * (gamma + alpha * (1 - gamma)))
@@ -167,7 +176,10 @@ def _split(t: Floats) -> tuple[Floats, Floats]:
 
 
 def arithmetic_sum(count: Floats, epsilon: float) -> Floats:
-    """Return the sum of j·e^(-epsilon·j) over j below a whole number."""
+    """Return the sum of j·e^(-epsilon·j) over j below a whole number.
+
+    Formula: docs/proofs/staircase.md, theorem 4.
+    """
     several = np.maximum(count, 1.0)
     x = several * epsilon
     spread = _over_x(x) - np.exp(epsilon - x) * _over_x(np.asarray(epsilon))

@@ -3,7 +3,7 @@
 Noise of up to `half` steps is the most likely, and the probability falls by the factor e^-epsilon
 after `half`, `half + period`, `half + 2·period` steps and so on. With a period of one step this is
 the two-sided geometric distribution. All sums over periods are in closed form, and every difference
-keeps its accuracy. Derivations: docs/proofs/staircase.md, part 7.
+keeps its accuracy.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _ROUNDING = 2.0**-48  # covers the rounding of a probability
 class StepStaircase:
     """Symmetric noise in whole steps; the same within `half` steps, and lower every `period` steps.
 
+    Formulas: docs/proofs/staircase.md, theorem 7.
+
     Examples
     --------
     >>> noise = StepStaircase(math.log(2), 1, 0)  # the two-sided geometric distribution
@@ -42,6 +44,8 @@ class StepStaircase:
     @classmethod
     def best(cls, epsilon: float, period: int) -> Self:
         """Return the noise with the least variance: it is convex in `half`.
+
+        Proof: docs/proofs/staircase.md, theorem 7.
 
         Examples
         --------
@@ -72,7 +76,10 @@ class StepStaircase:
 
     @property
     def total_variation(self) -> float:
-        """The total variation distance between the noise and the noise moved by one period."""
+        """The total variation distance between the noise and the noise moved by one period.
+
+        Proof: docs/proofs/staircase.md, theorem 6.
+        """
         return Staircase(self.epsilon, self.gamma).total_variation
 
     def chance(self, steps: Floats) -> Floats:
@@ -121,7 +128,8 @@ class StepStaircase:
         """Return the first and the last step that an output of clamped noise does not exclude.
 
         Steps are numbered from 0 to `last`. A step is excluded if an output at least as far from it
-        has a probability below 1 - level; those that remain are next to each other.
+        has a probability below 1 - level; those that remain are next to each other. Proof:
+        docs/proofs/staircase.md, theorem 9.
         """
 
         def excluded(step: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

@@ -1,7 +1,4 @@
-"""What an output on a step says about a value that lies on a step: posterior means.
-
-Formulas: docs/proofs/readings.md, item 7.
-"""
+"""What an output on a step says about a value that lies on a step: posterior means."""
 
 from functools import lru_cache
 from typing import Protocol
@@ -31,6 +28,8 @@ class SymmetricNoise(Protocol):
 def clamped_posterior(noise: SymmetricNoise, last: int, step: float) -> Floats:
     """Return the mean index of a uniform value on a step, given each output of clamped noise.
 
+    Proof: docs/proofs/readings.md, theorem 7.
+
     Parameters
     ----------
     noise
@@ -55,6 +54,8 @@ def clamped_posterior(noise: SymmetricNoise, last: int, step: float) -> Floats:
 @lru_cache(maxsize=16)
 def truncated_posterior(noise: SymmetricNoise, last: int, step: float, width: float) -> Floats:
     """Return the mean index of a uniform value on a step, given each output of truncated noise.
+
+    Proof: docs/proofs/readings.md, theorem 7.
 
     Parameters
     ----------

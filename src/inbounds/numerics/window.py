@@ -1,7 +1,4 @@
-"""The distribution of the window mechanism on the unit interval, and readings of its outputs.
-
-Formulas: docs/proofs/window.md.
-"""
+"""The distribution of the window mechanism on the unit interval, and readings of its outputs."""
 
 from dataclasses import dataclass
 
@@ -58,7 +55,7 @@ class WindowShape:
         """Return the ends of the values whose window has its middle within a radius of x.
 
         An output of any value is within the radius of the middle with a probability of at least
-        `level`. The margin is added to the radius.
+        `level`. The margin is added to the radius. Proof: docs/proofs/window.md, theorem 7.
         """
         often = self.often
         inside = often + self.rare * self.length  # the probability of the window
@@ -78,7 +75,8 @@ def posterior_start(index: Floats, places: int, length: int, rare: float) -> Flo
     """Return the mean of a uniform start s in [0, places - length], given the place of an output.
 
     The window begins at ⌊s + u⌋ for a uniform u in [0, 1], so it holds the output if s + u is in
-    [low, high + 1). The mass and the mean of these s are averaged over u.
+    [low, high + 1). The mass and the mean of these s are averaged over u. Proof:
+    docs/proofs/window.md, theorem 6.
 
     Examples
     --------
@@ -104,7 +102,8 @@ def posterior_place(index: Floats, places: int, length: int, rare: float) -> Flo
     """Return the mean place of a value that is equally likely on every place, given an output's.
 
     A value at place i has the start s = i·(places - length)/(places - 1), and its window holds the
-    output if s + u is in [low, high + 1) for a uniform u in [0, 1].
+    output if s + u is in [low, high + 1) for a uniform u in [0, 1]. Proof:
+    docs/proofs/window.md, theorem 6.
 
     Examples
     --------

@@ -4,8 +4,6 @@ On up to 3000 nodes an estimate is tested on both sides, and replaced if a test 
 an upper bound is lowered until random starts prove that it is close. The result is within
 `tolerance` of λ₂ for every graph. The tolerance depends only on the number of nodes, which is
 public, so it can be added to a sensitivity.
-
-Proof: docs/proofs/graph.md, items 6 to 10.
 """
 
 import math
@@ -26,6 +24,8 @@ _COARSE = 2.0**-10
 def tolerance(n: int) -> float:
     """Return the largest error of the computed λ₂ of any graph on n nodes.
 
+    Proof: docs/proofs/graph.md, theorem 10.
+
     Examples
     --------
     >>> tolerance(34), tolerance(10**5)
@@ -38,6 +38,8 @@ def tolerance(n: int) -> float:
 
 def second_eigenvalue(adjacency: Any) -> float:
     """Return λ₂ of a symmetric 0-1 matrix in CSR form, within `tolerance`, and in [0, n].
+
+    Proof: docs/proofs/graph.md, theorem 10.
 
     Examples
     --------
@@ -59,7 +61,10 @@ def second_eigenvalue(adjacency: Any) -> float:
 
 
 def _confirmed(estimate: float, below: enclosure.Test, n: int) -> float | None:
-    """Return the estimate if λ₂ is proved to be within 3/4 of the tolerance of it, else None."""
+    """Return the estimate if λ₂ is proved to be within 3/4 of the tolerance of it, else None.
+
+    Proof: docs/proofs/graph.md, theorem 10.
+    """
     if math.isnan(estimate):
         return None
     estimate = min(max(estimate, 0.0), float(n))
@@ -70,7 +75,10 @@ def _confirmed(estimate: float, below: enclosure.Test, n: int) -> float | None:
 
 
 def _bisected(below: enclosure.Test, n: int) -> float:
-    """Return λ₂ by bisection; with the slack of the tests it is within the tolerance."""
+    """Return λ₂ by bisection; with the slack of the tests it is within the tolerance.
+
+    Proof: docs/proofs/graph.md, theorem 10.
+    """
     low, high = 0.0, float(n)
     while high - low > tolerance(n):
         middle = (low + high) / 2

@@ -8,8 +8,6 @@ The proofs do not depend on how λ₂ was estimated.
                         starts, each of which misses a smaller eigenvalue only by chance
 
 The latter is wrong with probability at most 2⁻⁷⁸ over random bits of the operating system.
-
-Proof: docs/proofs/graph.md, items 7 to 9.
 """
 
 import math
@@ -40,6 +38,8 @@ _SMALL = 1e-9  # if β over the norm of L is below this, further steps bring not
 def cholesky_slack(n: int) -> float:
     """Return the largest error in λ₂ of a test by Cholesky factorisation on n nodes.
 
+    Proof: docs/proofs/graph.md, theorem 7.
+
     Examples
     --------
     >>> cholesky_slack(1000) < 1e-6
@@ -52,7 +52,7 @@ def by_cholesky(adjacency: Any) -> Test:
     """Return a function ``below(s)`` that tests λ₂ with a dense matrix.
 
     ``below(s)`` is an upper bound on λ₂ of at most ``s + cholesky_slack(n)``, or None, which proves
-    that ``λ₂ >= s - cholesky_slack(n)``.
+    that ``λ₂ >= s - cholesky_slack(n)``. Proof: docs/proofs/graph.md, theorem 7.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def close_upper_bound(laplacian: Laplacian, tolerance: float) -> float:
     """Return an upper bound on λ₂ that is at most λ₂ + tolerance.
 
     The bound is lowered as long as a start finds a smaller one. The number of starts that must find
-    nothing is fixed before they are drawn.
+    nothing is fixed before they are drawn. Proof: docs/proofs/graph.md, theorem 10.
 
     Examples
     --------
@@ -125,6 +125,7 @@ def _refuted(
     """Return None if λ₂ <= s implies that its eigenvector makes up at most `part` of the start.
 
     Otherwise return an upper bound on λ₂, or infinity if rounding errors hide so small a part.
+    Proof: docs/proofs/graph.md, theorem 9.
     """
     alphas: list[float] = []
     betas: list[float] = []
@@ -152,6 +153,8 @@ def _refuted(
 
 def inverse_column(alphas: Sequence[float], betas: Sequence[float], s: float) -> Floats | None:
     """Return the sizes of the first column of (T - s)⁻¹, or None if T - s has a pivot <= 0.
+
+    Why rounding does not make them too small: docs/proofs/graph.md, theorem 9.
 
     Examples
     --------

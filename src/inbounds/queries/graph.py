@@ -1,8 +1,8 @@
 """Queries on a graph whose edges are private.
 
 Neighbours are graphs on the same nodes that differ in at most `edges` edges, each added or removed:
-``Unit("add-remove", "edge", edges)``. The nodes are public. Ranges and sensitivities are proved in
-docs/proofs/graph.md.
+``Unit("add-remove", "edge", edges)``. The nodes are public. Each query names the theorems that
+prove its range and its sensitivity.
 
 A graph is an undirected networkx ``Graph``, or a square adjacency matrix (numpy or scipy.sparse)
 whose rows are the nodes. It is always read as a simple graph. Weights and edges from a node to
@@ -63,15 +63,15 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     Notes
     -----
     L = D − A for the degrees D and the adjacency matrix A, and λ₂ is the minimum of xᵀLx over unit
-    vectors x with Σᵢ xᵢ = 0 [1]_. One edge changes λ₂ by at most 2, and k edges by at most k + 1.
-    The computed value is within η of λ₂ for every graph on n nodes, so the stated sensitivity is
-    max(2k, k + 1 + 2η) for k = `edges`. η is 10⁻⁹ on a hundred nodes, n³·2⁻⁴⁹ on up to 3000 nodes,
-    and 2⁻¹⁰ or n²·2⁻⁵⁰ on more.
+    vectors x with Σᵢ xᵢ = 0 [1]_. One edge changes λ₂ by at most 2, and k edges by at most k + 1
+    (docs/proofs/graph.md, theorems 1 to 3 and 6). The computed value is within η of λ₂ for every
+    graph on n nodes, so the stated sensitivity is max(2k, k + 1 + 2η) for k = `edges`. η is 10⁻⁹ on
+    a hundred nodes, n³·2⁻⁴⁹ on up to 3000 nodes, and 2⁻¹⁰ or n²·2⁻⁵⁰ on more.
 
     On up to 3000 nodes this is certain: L − s is factorised on both sides of the estimate. On more
     nodes the bound is tested with random vectors and fails with probability at most 2⁻⁷⁸, so a
     release that is ε-DP by the stated sensitivity is (ε, 2⁻⁷⁷)-DP in the strict sense
-    (docs/proofs/graph.md, item 10).
+    (docs/proofs/graph.md, theorem 10).
 
     The running time depends on the edges, so it must not be published either.
 
@@ -130,7 +130,7 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
     Notes
     -----
     The degree dᵥ = Σᵤ Aᵤᵥ is in [0, n−1] on n nodes, and k edges change it by at most k
-    (docs/proofs/graph.md, items 1 and 2).
+    (docs/proofs/graph.md, theorems 1, 2 and 5).
 
     Examples
     --------
@@ -181,7 +181,7 @@ def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[
     -----
     The mean degree 2|E|/n is in [0, n−1] on n nodes with edges E. k edges change it by at most
     2k/n, and its nearest double by at most one unit in the last place of n more
-    (docs/proofs/graph.md, items 2 and 6).
+    (docs/proofs/graph.md, theorems 1, 2, 5 and 6).
 
     Examples
     --------

@@ -3,8 +3,6 @@
 From a start q₁ of norm 1 and mean 0, β_j·q_{j+1} = L·q_j - α_j·q_j - β_{j-1}·q_{j-1} - (its mean).
 The numbers α and β are the entries of a tridiagonal matrix T, whose least eigenvalue tends to λ₂,
 the least eigenvalue of L on vectors of mean 0. The basis q is not stored.
-
-Proof: docs/proofs/graph.md, item 8.
 """
 
 import math
@@ -24,7 +22,8 @@ _PIECE = 64  # the least number of entries of a row that are added up at once
 class Laplacian:
     """The map x ↦ Lx in doubles, for a symmetric 0-1 matrix in CSR form without empty rows.
 
-    Long rows are added up in pieces, so that a sum of d numbers has about 2√d roundings, not d.
+    Long rows are added up in pieces, so that a sum of d numbers has about 2√d roundings, not d
+    (docs/proofs/graph.md, theorem 8).
 
     Attributes
     ----------
@@ -70,11 +69,17 @@ class Laplacian:
         return np.asarray(self._degrees * x - sums)
 
     def step_error(self, largest: float) -> float:
-        """Return a bound on the norm of a step's rounding errors, if |α| and β are <= `largest`."""
+        """Return a bound on the norm of a step's rounding errors, if |α| and β are <= `largest`.
+
+        Proof: docs/proofs/graph.md, theorem 8.
+        """
         return 2 * HALF_ULP * (self._error + 10 * largest)
 
     def quotient_bound(self, x: Floats) -> float:
-        """Return an upper bound on λ₂: the Rayleigh quotient of a vector, rounded up."""
+        """Return an upper bound on λ₂: the Rayleigh quotient of a vector, rounded up.
+
+        Proof: docs/proofs/graph.md, theorem 11.
+        """
         norm = math.sqrt(_dot(x, x))
         if not 0 < norm < math.inf:
             return math.inf
@@ -95,6 +100,8 @@ def started(draw: np.random.Generator, n: int) -> tuple[Floats, float]:
 
 def recurrence(laplacian: Laplacian, start: Floats) -> Iterator[tuple[float, float, Floats]]:
     """Yield α_j, β_j and q_j for j = 1, 2, …, until a vector vanishes.
+
+    The rounding errors of a step are bounded in docs/proofs/graph.md, theorem 8.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
     -----
     The bound of coordinate i is the largest |fᵢ(D) − fᵢ(D')| that its own query allows. The joint
     sensitivity thus allows every combination of changes, including combinations that no neighbour
-    can make, so it errs on the private side.
+    can make, so it errs on the private side (docs/proofs/graph.md, theorem 4).
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Whoever bets that readings are above a claimed mean wins nothing on average if the claim is true. So
 a claim is refused if such bets multiply a capital by 2/(1 - level), and likewise for bets that
-readings are below it. Proof: docs/proofs/deconvolution.md, items 13 to 16.
+readings are below it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Sample:
 
         A bet b turns 1 into the product of 1 + b·(reading - claim) over all readings. In each cell
         the readings are replaced by two numbers with the same mean and variance, one of which is
-        the floor: of all readings above the floor, these give the smallest product.
+        the floor: of all readings above the floor, these give the smallest product. Proof:
+        docs/proofs/deconvolution.md, theorem 14.
         """
         above = self.least_means - self.floors
         squares = self.variances + above**2
@@ -97,7 +98,10 @@ class Tally:
             self._moments[power] += np.bincount(cell, weight * off**power, _CELLS)
 
     def sample(self) -> Sample:
-        """Return bounds of what the cells hold, which allow for the rounding of sums."""
+        """Return bounds of what the cells hold, which allow for the rounding of sums.
+
+        How much they allow: docs/proofs/deconvolution.md, theorem 14.
+        """
         held = self._moments[0] > 0
         counts, first, second = self._moments[:, held]
         floors, ceilings = self._edges[:-1][held], self._edges[1:][held]
@@ -115,6 +119,8 @@ class Tally:
 @dataclass(frozen=True)
 class ProvedMean:
     """A sample of readings, and what is publicly known about any reading.
+
+    What it proves: docs/proofs/deconvolution.md, theorems 13 and 16.
 
     Attributes
     ----------
@@ -141,7 +147,10 @@ class ProvedMean:
     deviations: tuple[float, float]
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return an interval that holds the mean with a probability of at least `level`."""
+        """Return an interval that holds the mean with a probability of at least `level`.
+
+        Proof: docs/proofs/deconvolution.md, theorem 13.
+        """
         lower, upper = self.bounds
         if not self.error < upper - lower:
             return self.bounds
@@ -179,6 +188,7 @@ def bets_for(count: float, level: float, least: float, most: float, boldest: flo
 
     For the deviation s the best bet is √(2 ln(2k/(1 - level))/count)/s, if there are k bets. They
     are spaced evenly in their logarithms, and k makes the interval at the worst s short.
+    Derivation: docs/proofs/deconvolution.md, theorem 15.
 
     Examples
     --------

@@ -104,7 +104,7 @@ class Cells:
         """Return the probability of every cell of outputs, averaged over a cell of true values.
 
         The outermost nodes are the bounds: with little noise, only a value there is released as a
-        bound.
+        bound. What nodes neglect: docs/proofs/deconvolution.md, theorem 4.
         """
         if self.points is not None:
             return self.probabilities(mechanism, self.points)

@@ -1,6 +1,6 @@
 """The distribution of the true values, as recovered from many private outputs.
 
-`inbounds.recovery.deconvolve` makes it. Limits: docs/proofs/deconvolution.md.
+`inbounds.recovery.deconvolve` makes it.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ class Deconvolution(Printed):
     For one price of curvature, `weights` w are the maximum of
     F(w) = Σⱼ nⱼ ln(Σᵢ wᵢ Pᵢⱼ) − ½wᵀQw − rᵀw, where nⱼ outputs are in cell j, Pᵢⱼ is the
     probability that a value of cell i has its output there, Q is the price of curvature and r that
-    of values on a bound. `gap` bounds how far F is below its maximum
-    (docs/proofs/deconvolution.md, item 3). If there are several prices, `weights` are the average
-    of their maxima (item 11).
+    of values on a bound. `gap` bounds how far F is below its maximum. If there are several prices,
+    `weights` are the average of their maxima: docs/proofs/deconvolution.md, theorems 3 and 11.
 
     Examples
     --------
@@ -196,7 +195,7 @@ class Deconvolution(Printed):
         plausible, given the outputs, whether smooth or not. With much noise this interval is long,
         because different distributions have nearly the same outputs. Its coverage at 0.95 was
         measured to be 0.93 or more: of quantiles, fractions and the variance, in five shapes, for
-        300 to 100,000 people (docs/proofs/deconvolution.md, "What is not proved").
+        300 to 100,000 people (docs/proofs/deconvolution.md, theorem 17).
 
         Parameters
         ----------
@@ -224,7 +223,7 @@ class Deconvolution(Printed):
         With ``proved=True``, the interval holds the mean of these people's values, moved into the
         box, with a probability of at least `level`. The same is true of the mean of the population
         that they were drawn from, with or without replacement. Outputs must be independent, and
-        the number of people must not depend on them (docs/proofs/deconvolution.md, item 13).
+        the number of people must not depend on them (docs/proofs/deconvolution.md, theorem 13).
 
         Examples
         --------

@@ -1,7 +1,6 @@
 """Recover the distribution of the true values from a column of private outputs.
 
-Only outputs are used, so this costs no privacy. Certificate and limits:
-docs/proofs/deconvolution.md.
+Only outputs are used, so this costs no privacy.
 """
 
 from __future__ import annotations
@@ -107,7 +106,8 @@ def deconvolve(
     on a bound, where n_j outputs lie in cell j, P_ij is the probability of cell j for a value in
     cell i, and g is the density of w. A candidate whose weights have the log-likelihood L and k
     effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
-    (Akaike's criterion, in favour of ``smooth=1``); see docs/proofs/deconvolution.md, item 11.
+    (Akaike's criterion, in favour of ``smooth=1``):
+    docs/proofs/deconvolution.md, theorems 6 and 11.
 
     Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is
     0.92 times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³
@@ -117,7 +117,7 @@ def deconvolve(
     ----------
     This is post-processing of `outputs` and public parameters, so it costs no privacy. For none of
     the candidates has any distribution on the cells a penalised log-likelihood that is more than
-    `gap` nats higher.
+    `gap` nats higher. Proof: docs/proofs/deconvolution.md, theorems 1 and 3.
 
     Examples
     --------
@@ -164,11 +164,12 @@ def _kinds(mechanism: Mechanism, model: Model) -> int | None:
     kinds = model.kinds
     if kinds >= min(_MANY_KINDS, len(model.response) - 2):
         return None
+    other = "" if mechanism.has_unbiased else ' or Optimal(..., objective="unbiased")'
     text = (
         f"the outputs of {mechanism!r} tell apart only {kinds} kinds of values, so that the shape "
         "of the recovered distribution is mostly a guess, and the standard errors of other "
         "statistics than the mean are too small. Intervals allow for this.\n"
-        'Hint: for outputs to be read back, use Window or Optimal(..., objective="unbiased").'
+        f"Hint: for distributions to be read back, use Window{other}."
     )
     warn_caller(FewOutputsWarning(text))
     return kinds

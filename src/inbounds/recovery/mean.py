@@ -2,8 +2,7 @@
 
 Every output y is read as y + c(y), with a correction c that is chosen from public parameters and
 the number of outputs alone, and the readings are averaged. No distribution of the true values is
-assumed: the interval allows for the bias at the worst value of the box. Derivation:
-docs/proofs/deconvolution.md, items 7, 9 and 10.
+assumed: the interval allows for the bias at the worst value of the box.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class Readings:
 
         The interval uses Student's quantiles, corrected for skewness, and adds the bias on both
         sides. Each end is at least as far out as values too rare to appear in the sample could move
-        the mean.
+        the mean. Derivation: docs/proofs/deconvolution.md, theorems 9 and 10.
         """
         error, root = self.standard_error, math.sqrt(self._count)
         if self._count < 2:
@@ -102,6 +101,10 @@ class Readings:
 
     @cached_property
     def _spread(self) -> float:
+        """The standard deviation of a reading, at least the noise's.
+
+        Proof: docs/proofs/deconvolution.md, theorem 12.
+        """
         if self._count < 2:
             return self.spread
         n, first, second, _ = self.moments
@@ -138,6 +141,8 @@ def _unskewed(quantile: float, skewness: float) -> float:
 
 class Reader:
     """Cells in which the outputs of a mechanism are counted, to be read when all are seen.
+
+    The correction and its bias: docs/proofs/deconvolution.md, theorem 9.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 The mean of the outputs themselves is biased, since noise that stays in the box pulls every output
 towards its middle. A function of one output, averaged over all people, does better: the best one
-balances its bias against its variance. Derivation: docs/proofs/deconvolution.md, item 7.
+balances its bias against its variance.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mean_rmse(mechanism: Mechanism, people: int) -> float:
 
     The error is averaged over values anywhere in the box (on its steps, if it has any), and each
     time all people have that same value. This is the hardest kind of population: nobody's bias
-    makes up for another's.
+    makes up for another's. Derivation: docs/proofs/deconvolution.md, theorem 7.
 
     Examples
     --------

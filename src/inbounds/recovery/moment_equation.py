@@ -2,7 +2,7 @@
 
 An output y in cell j is read as y + c_j. The corrections c minimise the squared bias of a reading
 plus a multiple of its variance, averaged over true values. Both are quadratic in c, so one linear
-system gives the best ones. Derivation: docs/proofs/deconvolution.md, items 7 and 9.
+system gives the best ones.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _LEAST_NOISE = 1e-13  # smallest weight of the variance: with less, doubles cann
 @dataclass(frozen=True)
 class MomentEquation:
     """Bias and variance of a reading at given true values, for any corrections.
+
+    Derivation: docs/proofs/deconvolution.md, theorem 9.
 
     Attributes
     ----------
@@ -59,7 +61,10 @@ class MomentEquation:
     def of(
         cls, mechanism: Mechanism, cells: Cells, values: Floats, middles: Floats, *, by_step: bool
     ) -> MomentEquation:
-        """Weigh true values all over the box, and its bounds in particular."""
+        """Weigh true values all over the box, and its bounds in particular.
+
+        The weights are those of docs/proofs/deconvolution.md, theorem 9.
+        """
         response = cells.probabilities(mechanism, values)
         if by_step:
             means = response @ middles
@@ -80,7 +85,7 @@ class MomentEquation:
         return cls(response, values, weights, nothing, still, still, weights @ response > 0)
 
     def corrections(self, noise: float) -> Floats:
-        """Minimise Σ weights·(bias² + noise·variance)."""
+        """Minimise Σ weights·(bias² + noise·variance): docs/proofs/deconvolution.md, theorem 7."""
         noise = max(noise, _LEAST_NOISE)
         weighted = self.response[:, self.free] * self.weights[:, None]
         seen = weighted.sum(axis=0)
@@ -107,7 +112,10 @@ class MomentEquation:
         return math.sqrt(float(self._variances(corrections).max()))
 
     def rmse(self, corrections: Floats, people: int) -> float:
-        """Return the error of a mean over people who all have the same one of the values."""
+        """Return the error of a mean over people who all have the same one of the values.
+
+        Formula: docs/proofs/deconvolution.md, theorem 7.
+        """
         squares = self._biases(corrections) ** 2 + self._variances(corrections) / people
         return math.sqrt(float(self.weights @ squares))
 

@@ -2,7 +2,6 @@
 
 If no output is further than r from its value, but for a probability of t on each side, then
 P(Y ≤ x − r) − t ≤ P(X ≤ x) ≤ P(Y ≤ x + r) + t, and the fractions of outputs Y have exact intervals.
-Derivation: docs/proofs/deconvolution.md, item 18.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ _VALUES = 65  # of the box, at which the reach of the noise is computed
 @dataclass(frozen=True, eq=False)
 class Near:
     """Outputs counted up to each of `ends`, and how far they may be from their values.
+
+    Proof: docs/proofs/deconvolution.md, theorem 18.
 
     Attributes
     ----------
@@ -52,7 +53,10 @@ class Near:
 
     @classmethod
     def of(cls, mechanism: Mechanism, cells: Cells, counts: Floats) -> Near:
-        """Return what outputs in cells say about their values."""
+        """Return what outputs in cells say about their values.
+
+        What the reach is: docs/proofs/deconvolution.md, theorem 18.
+        """
         lower, upper = cells.edges[0], cells.edges[-1]
         tail = min(_TAIL, 0.1 / math.sqrt(counts.sum()))
         values = np.linspace(lower, upper, _VALUES)
@@ -63,7 +67,10 @@ class Near:
         return cls(ends, np.append(0.0, np.cumsum(counts)), reach, tail)
 
     def quantile(self, q: float, level: float) -> tuple[float, float]:
-        """Return the ends of a confidence interval of the q-quantile."""
+        """Return the ends of a confidence interval of the q-quantile.
+
+        Proof: docs/proofs/deconvolution.md, theorem 18.
+        """
         low, high = self._fractions(self.upto, level)
         first = int(np.searchsorted(np.maximum.accumulate(high), q - self.tail))
         last = int(np.searchsorted(np.maximum.accumulate(low), q + self.tail, side="right"))
@@ -74,7 +81,10 @@ class Near:
     def fraction(
         self, low: float, high: float, level: float, *, closed: bool = False
     ) -> tuple[float, float]:
-        """Return a confidence interval of the fraction of values in [low, high), or [low, high]."""
+        """Return a confidence interval of the fraction of values in [low, high), or [low, high].
+
+        Proof: docs/proofs/deconvolution.md, theorem 18.
+        """
         outer = self._between(low - self.reach, high + self.reach, outward=True)
         inner = self._between(low + self.reach, high - self.reach, outward=False)
         if high + self.reach >= self.ends[-1] and closed:

@@ -2,8 +2,7 @@
 
 A distribution is plausible if no other one explains the outputs much better: the log-likelihood is
 at most c below its maximum, with c from the chi-square distribution. No smoothness is assumed. The
-interval of a statistic holds its values at all plausible distributions. Derivation and measured
-coverage: docs/proofs/deconvolution.md, item 17.
+interval of a statistic holds its values at all plausible distributions.
 """
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ _ENOUGH = 1e-9  # a difference of fractions that is rounding
 @dataclass(frozen=True)
 class Plausible:
     """The plausible distributions, given how many outputs are in each cell.
+
+    Derivation and measured coverage: docs/proofs/deconvolution.md, theorem 17.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ class Plausible:
         """Return the ends of a confidence interval of the q-quantile.
 
         They are found by bisection: up to the lower end, no plausible distribution has a fraction
-        of q, and from the upper end on, none has less.
+        of q, and from the upper end on, none has less. Why this needs no union over points:
+        docs/proofs/deconvolution.md, theorem 17.
         """
         points, drop, rare = self.places.points, _drop(level), self._rare(level)
         last = len(points) - 1
@@ -143,7 +145,10 @@ class Plausible:
         return max(0.0, least - off**2 - between), upper
 
     def _rare(self, level: float) -> float:
-        """Return a fraction of values of which, with probability 1 - level, there is none."""
+        """Return a fraction of values of which, with probability 1 - level, there is none.
+
+        Formula: docs/proofs/deconvolution.md, theorem 10.
+        """
         return -math.expm1(math.log1p(-level) / float(self.counts.sum()))
 
     def _support(self, part: Floats) -> int:
@@ -186,7 +191,8 @@ class Plausible:
         """Return gain·w of a plausible w, and a bound for all of them; stop if `target` is settled.
 
         For any price p > 0, a plausible w has p·gain·w ≤ max(p·gain·v + L(v)) − (L* − drop), where
-        the maximum is over all distributions v and L* is the highest log-likelihood L.
+        the maximum is over all distributions v and L* is the highest log-likelihood L. Proof:
+        docs/proofs/deconvolution.md, theorem 17.
         """
         if not gain.any():
             return 0.0, 0.0

@@ -1,7 +1,4 @@
-"""How the outputs of a mechanism are read for the mean: without bias where that is possible.
-
-Derivation: docs/proofs/deconvolution.md, items 9, 12 and 13.
-"""
+"""How the outputs of a mechanism are read for the mean: without bias where that is possible."""
 
 from __future__ import annotations
 
@@ -33,7 +30,10 @@ class Reads(Protocol):
 
 
 def reader_of(mechanism: Mechanism) -> Reads:
-    """Return a reader without bias where there is one, or the one with the shortest interval."""
+    """Return a reader without bias where there is one, or the one with the shortest interval.
+
+    Any reader is allowed: docs/proofs/deconvolution.md, theorem 9.
+    """
     width = float(mechanism.domain.widths[0])
     if mechanism.has_unbiased and mechanism.reading_bias <= _NEGLIGIBLE * width:
         return UnbiasedReader(mechanism)
@@ -41,7 +41,7 @@ def reader_of(mechanism: Mechanism) -> Reads:
 
 
 def _is_proved(mechanism: Mechanism) -> bool:
-    """Tell whether item 16 bounds the bias of a reading."""
+    """Tell whether docs/proofs/deconvolution.md, theorem 16, bounds the bias of a reading."""
     if isinstance(mechanism, ClampedLaplace):
         return mechanism.domain.steps[0] is None
     return isinstance(mechanism, Window | Optimal)
@@ -79,7 +79,10 @@ class UnbiasedReader:
             self._moments[power] += float(weight @ off**power)
 
     def read(self) -> Readings:
-        """Return the readings; their spread is at most half of their range."""
+        """Return the readings; their spread is at most half of their range.
+
+        Their least deviation and their proof: docs/proofs/deconvolution.md, theorems 12 and 13.
+        """
         mechanism, (low, high) = self._mechanism, self._reach
         corrections, middles = np.zeros(1), np.array([self._middle])
         spread, least = (high - low) / 2, mechanism.least_reading_deviation

@@ -1,7 +1,4 @@
-"""The most plausible distribution over cells, given the counts of the outputs.
-
-Proof that the gap bounds the distance to the maximum: docs/proofs/deconvolution.md.
-"""
+"""The most plausible distribution over cells, given the counts of the outputs."""
 
 from dataclasses import dataclass
 
@@ -15,6 +12,7 @@ _MOST_STEPS = 100  # about 20 are usual
 _STAY_INSIDE = 0.995
 _UNUSED = 1e-5  # of an even weight: the solver does not reach zero
 _SINGULAR = 1e-9  # information below this, of the average, tells nothing
+_ROUNDING = 1e-14  # of all information: what is left of it when nothing is told
 _TINY = 1e-300
 _ONE_THREAD = (
     1 << 18
@@ -35,7 +33,8 @@ def fit(response: Floats, counts: Floats, penalty: Floats, price: Floats | float
     The maximum is over distributions w. This is Newton's method on the conditions of optimality,
     with the bound w >= 0 tightened step by step (a primal-dual interior point method). F is
     concave, so the maximum is global. Expectation maximisation has the same maximum, but needs
-    thousands of steps if the noise is high.
+    thousands of steps if the noise is high. Proof that the maximum is global and that the gap
+    bounds the distance to it: docs/proofs/deconvolution.md, theorems 2 and 3.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ def freedom(response: Floats, counts: Floats, penalty: Floats, weights: Floats) 
 
     This is the trace of (H + penalty)⁻¹H over the changes of the positive weights that keep their
     sum, where H is the curvature of the log-likelihood. Without a penalty it is their number less
-    one.
+    one. Proof: docs/proofs/deconvolution.md, theorem 11.
 
     Examples
     --------
@@ -95,11 +94,13 @@ def freedom(response: Floats, counts: Floats, penalty: Floats, weights: Floats) 
         return 0.0
     information = weighted_square(response[np.ix_(used, seen)] / chances, counts[seen])
     changes = np.linalg.qr(np.ones((size, 1)), mode="complete")[0][:, 1:]
+    rounding = _ROUNDING * float(np.trace(information))
     information, stiffness = (
         changes.T @ matrix @ changes for matrix in (information, penalty[np.ix_(used, used)])
     )
     total = information + stiffness
-    total += np.eye(size - 1) * max(_SINGULAR * float(np.trace(total)) / size, _TINY)
+    least = max(_SINGULAR * float(np.trace(total)) / size, rounding, _TINY)
+    total += np.eye(size - 1) * least
     return float(np.trace(np.linalg.solve(total, information)))
 
 
@@ -108,6 +109,7 @@ def bending(widths: Floats) -> Floats:
 
     The density is taken on the unit interval, so that the number of cells hardly matters. One
     bell is the curvature of a normal density with a tenth of the interval as standard deviation.
+    Derivation: docs/proofs/deconvolution.md, theorem 5.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Little noise or many outputs show spikes where there are any; much noise hardly shows a hump. So
 several distributions are fitted, from a free one to an even one, and averaged. Each counts by how
 well it explains the outputs, less what its freedom alone would explain. The weights depend on
-outputs and public parameters alone. Rule and measurements: docs/proofs/deconvolution.md, item 11.
+outputs and public parameters alone.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ class Model:
 
     @classmethod
     def of(cls, cells: Cells, mechanism: Mechanism) -> Model:
-        """Compute the probabilities and the penalty for cells."""
+        """Compute the probabilities and the penalty for cells.
+
+        What cells neglect: docs/proofs/deconvolution.md, theorem 4.
+        """
         ends = cells.edges if cells.points is None else cells.points
         at_bounds = cells.probabilities(mechanism, ends[[0, -1]])
         response = np.vstack([at_bounds[:1], cells.response(mechanism), at_bounds[1:]])
@@ -111,7 +114,10 @@ class Model:
         return (Candidate(price, price * _ATOM),)
 
     def recover(self, counts: Floats, candidates: tuple[Candidate, ...]) -> Recovered:
-        """Return the average of the candidates' distributions, given the counts of outputs."""
+        """Return the average of the candidates' distributions, given the counts of outputs.
+
+        Rule: docs/proofs/deconvolution.md, theorem 11.
+        """
         fits = [self._fit(counts, candidate) for candidate in candidates]
         chances = np.ones(1)
         if len(candidates) > 1:
@@ -143,7 +149,10 @@ class Model:
         return Fit(np.concatenate([[low], np.full(size, inner / size), [high]]), best.gap)
 
     def _score(self, counts: Floats, best: Fit, candidate: Candidate) -> float:
-        """Return Akaike's criterion, the log-likelihood less the freedom, and the favour."""
+        """Return Akaike's criterion, the log-likelihood less the freedom, and the favour.
+
+        Rule: docs/proofs/deconvolution.md, theorem 11.
+        """
         seen = counts > 0
         with np.errstate(divide="ignore"):  # a candidate may exclude what was seen
             likelihood = float(counts[seen] @ np.log(best.weights @ self.response[:, seen]))

@@ -1,4 +1,4 @@
-"""The charge for values that are released row by row (docs/proofs/sklearn.md, items 1 and 2)."""
+"""The charge for values that are released row by row."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ ROW = Unit("replace", "row")
 
 class RowRelease:
     """What a ledger needs of rows of several numbers, each of which is released by itself.
+
+    Proof: docs/proofs/sklearn.md, theorems 1 and 2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nulls filled with released means or medians (docs/proofs/sklearn.md, items 4 and 5)."""
+"""Nulls filled with released means or medians."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PrivateSimpleImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     ----------
     The attributes of a fitted imputer are one release at `epsilon` (and `delta`), or at `rho`, for
     any two arrays that are neighbours, where values may become nulls and nulls values; nothing else
-    of the data is stored (docs/proofs/sklearn.md, items 4 and 5). Each `fit` is another release.
+    of the data is stored (docs/proofs/sklearn.md, theorems 4 and 5). Each `fit` is another release.
     **What** `transform` **returns is not private**: it is computed from the features that it was
     given, and draws nothing.
 
@@ -175,6 +175,8 @@ def _ends(bounds: Bounds) -> list[tuple[float, float]]:
 def with_presence(numbers: Floats, bounds: Bounds) -> Floats:
     """Fill nulls with the middle of the bounds, and add a column for each feature: 0 for a null.
 
+    Why neighbours stay neighbours: docs/proofs/sklearn.md, theorem 4.
+
     Examples
     --------
     >>> with_presence(np.array([[17.0], [np.nan]]), check_bounds(0, 120, 1)).tolist()
@@ -188,7 +190,7 @@ def fill_by_coins(numbers: Floats, bounds: Bounds, coins: NDArray[np.bool_]) -> 
     """Fill each null with the upper bound of its feature if its coin is true, or with the lower.
 
     Coins must not depend on other rows: if nulls were filled in turn, one row would change those
-    after it. They need not be secret.
+    after it. They need not be secret. Proof: docs/proofs/sklearn.md, theorem 5.
 
     Examples
     --------

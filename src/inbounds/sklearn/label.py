@@ -1,4 +1,4 @@
-"""Labels that are made private once, when a model is fitted (docs/proofs/sklearn.md, item 2)."""
+"""Labels that are made private once, when a model is fitted."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
     ----------
     A fitted model, its parameters and its predictions are computed from labels that were released
     at `epsilon` each: any change of one label changes the probability of any outcome by a factor of
-    at most exp(`epsilon`) (docs/proofs/sklearn.md, item 2). **Features, weights of samples and the
-    number of rows are not protected.** Nor is `score`, which compares predictions with the true
+    at most exp(`epsilon`) (docs/proofs/sklearn.md, theorem 2). **Features, weights of samples and
+    the number of rows are not protected.** Nor is `score`, which compares predictions with the true
     labels that it is given: scores of a cross-validation are not private.
 
     **Each** `fit` **is another release**, which costs as much again, and which a ledger counts. A

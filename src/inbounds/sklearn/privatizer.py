@@ -1,4 +1,4 @@
-"""Features that are made private once, when a model is fitted (docs/proofs/sklearn.md, item 1)."""
+"""Features that are made private once, when a model is fitted."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     The rows that `fit_transform` returns are private outputs at the guarantee for each row: any
     change of the features of one row changes the probability of any outcome by at most that
-    (docs/proofs/sklearn.md, item 1). A model that is fitted to them, its parameters and its
+    (docs/proofs/sklearn.md, theorem 1). A model that is fitted to them, its parameters and its
     predictions have the same guarantee. The order of rows, the number of rows and the labels are
     not protected.
 
@@ -196,6 +196,7 @@ def part_mechanism(count: int, guarantee: Guarantee) -> Mechanism:
     """Return the mechanism for numbers from 0 to 1, of which `count` have the guarantee together.
 
     Noise for all numbers at once has at least twice the error, for all guarantees that were tried.
+    Proof: docs/proofs/sklearn.md, theorem 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Features scaled by released means and variances (docs/proofs/sklearn.md, item 3)."""
+"""Features scaled by released means and variances."""
 
 from __future__ import annotations
 
@@ -76,8 +76,9 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     ----------
     The attributes of a fitted scaler are one release at `epsilon` (and `delta`), or at `rho`, for
     any two arrays that are neighbours, and nothing else of the data is stored
-    (docs/proofs/sklearn.md, item 3). Each `fit` is another release. **What** `transform` **returns
-    is not private**: it is computed from the features that it was given, and draws nothing.
+    (docs/proofs/sklearn.md, theorem 3). Each `fit` is another release. **What** `transform`
+    **returns is not private**: it is computed from the features that it was given, and draws
+    nothing.
 
     Examples
     --------

@@ -509,3 +509,13 @@ def test_rows_that_can_be_read_only_once_are_refused() -> None:
     rows: Any = iter(proof.rows)
     with pytest.raises(CertificateError, match="fields that are not valid"):
         dataclasses.replace(proof, epsilon=1e-9, rows=rows).check()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_l1_norm_over_hundreds_of_capped_coordinates_is_certified(seed: int) -> None:
+    """Rounding errors of their slopes add up to more than the margin if the multiplier is tight."""
+    random = np.random.default_rng(seed)
+    caps = random.choice([1.0, 0.5, 1e-6], 300)
+    box, change = Box(np.zeros(300), np.ones(300)), L1(0.3) & PerCoordinate(caps)
+    m = BoundedGaussian.calibrated(box, change, epsilon=0.1)
+    assert m.certificate().epsilon <= m.epsilon <= 0.1

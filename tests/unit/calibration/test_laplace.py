@@ -176,6 +176,16 @@ def test_the_smallest_scale_gives_epsilon_and_a_billionth_less_does_not(seed: in
         assert total_loss(widths, change, scale * (1 - 1e-9)) > epsilon
 
 
+@pytest.mark.parametrize("u", [1e4, 1e6, 1e8])
+def test_a_radius_that_nearly_reaches_all_caps_is_not_rounded_away(u: float) -> None:
+    widths, scale = np.full(4, 1.0), np.full(4, 1 / u)
+    for radius in 4 - 7.3e-10 * np.arange(1, 20):
+        loss = laplace_loss(widths, L1(radius).within(widths), scale)
+        with mp.workdps(100):
+            even = 4 * true_loss(1, mpf(radius) / 4, mpf(scale[0]))
+        assert even <= loss.epsilon <= even * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("u", [1e-9, 1e-3, 1.0, 30.0, 700.0, 1e4, 1e7])
 def test_equal_coordinates_share_an_l1_norm_at_any_width(u: float) -> None:
     """By concavity the worst change is the even one."""

@@ -64,7 +64,7 @@ def test_a_weak_guarantee_is_one_line_on_standard_error_and_json_stays_whole():
     assert result.exit_code == 0
     assert json.loads(result.stdout)["releases"] == 1
     assert [line.split()[0] for line in result.stderr.splitlines()] == ["Warning:", "Privacy:"]
-    assert result.stderr.startswith("Warning: --delta=0.5 means that with probability up to 0.5")
+    assert result.stderr.startswith("Warning: --delta=0.5 would allow even a mechanism")
 
 
 def test_a_file_is_read_and_a_file_written(tmp_path):

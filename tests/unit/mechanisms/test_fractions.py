@@ -32,7 +32,7 @@ def test_the_estimate_is_unbiased_by_enumeration(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 40.0])
 @pytest.mark.parametrize("n", [1, 5, 60])
 def test_intervals_cover_for_every_true_count(epsilon: float, n: int) -> None:
-    """Exactly: the count of outputs is a sum of two binomial numbers. The bound is item 5 (b)."""
+    """Exactly: the count of outputs is a sum of two binomial numbers. The bound: theorem 5 (b)."""
     m = ib.RandomizedResponse([0, 1], epsilon=epsilon)
     p, q = (part / 2**128 for part in (m.sampler.own, m.sampler.other))
     ends = [m.estimate_counts([n - c, c]).interval(0.95) for c in range(n + 1)]
@@ -49,7 +49,7 @@ def test_intervals_cover_for_every_true_count(epsilon: float, n: int) -> None:
 def test_intervals_of_small_groups_cover_on_any_data(k: int, epsilon: float) -> None:
     """Exactly, for 10 and 50 people of whom any number has the level; all-equal data included.
 
-    People themselves: item 5 (b). A population of which they are drawn: item 5 (a).
+    People themselves: theorem 5 (b). A population of which they are drawn: theorem 5 (a).
     """
     m = ib.RandomizedResponse(range(k), epsilon=epsilon)
     p, q = (part / 2**128 for part in (m.sampler.own, m.sampler.other))

@@ -473,3 +473,13 @@ def test_outputs_of_another_mechanism_are_refused():
     other = ib.Optimal(ib.Box(0, 1), 1, 1.0, "unbiased")
     with pytest.raises(ib.ArgumentError, match=r"outputs must be possible.*\nHint: pass the mech"):
         deconvolve(window.release(np.linspace(0, 1, 500)), other)
+
+
+@pytest.mark.parametrize("count", [238, 762])
+def test_two_outputs_whose_counts_fit_exactly_are_read_back(count: int) -> None:
+    """Only rounding errors are left of the information then, and its trace may be negative."""
+    m = ib.calibrate(ib.Box(0, 120), 120, epsilon=1.0)
+    outputs = np.repeat(m.outputs[[0, -1]], [count, 1000 - count])  # type: ignore[attr-defined]
+    with pytest.warns(FewOutputsWarning):
+        recovered = ib.deconvolve(outputs, m)
+    assert 0 <= recovered.mean <= 120

@@ -1,7 +1,6 @@
 """Exact sums of a table's columns, computed by the engine that holds the table.
 
-Only one row per group leaves the engine. Which rows are used, and why that choice is private, is in
-docs/proofs/statistics.md, item 3.
+Only one row per group leaves the engine.
 """
 
 from __future__ import annotations
@@ -142,7 +141,8 @@ def is_kept(rows: int) -> nw.Expr:
 
     Row r of m is kept if floor(rows·r/m + c) rises there, where c is the person's ``chance``. So
     every row is kept with the same probability, and which ones are kept depends on that person's
-    rows and chance alone; rows that tie are equal in everything that is used.
+    rows and chance alone; rows that tie are equal in everything that is used. Proof:
+    docs/proofs/statistics.md, theorem 3.
     """
     row_count = nw.col("row_count").cast(nw.Float64())
     up_to_row, before_row = (
@@ -193,6 +193,8 @@ def used_rows(
     secret: bytes | None = None,
 ) -> UsedRows:
     """Select the rows and columns that are used; the arguments are those of `sums`.
+
+    Why the choice of rows is private: docs/proofs/statistics.md, theorem 3.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """What one row may cost in a draw from ranks, given what all draws together may cost.
 
 Every draw has a cost for one row, and the number of rows and groups that neighbours differ in says
-what the draw costs in all. All of it is in fractions. Proof: docs/proofs/quantiles.md, items 6
-and 7.
+what the draw costs in all. All of it is in fractions.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ class Allowance:
         """Return what one row may cost in a draw from every part that uses all of it.
 
         A draw has bounded range: rho is the sum of the squares of what it costs, divided by 8.
+        Proof: docs/proofs/quantiles.md, theorems 3 and 6.
 
         Examples
         --------

@@ -1,8 +1,7 @@
 """Which tables are neighbours, how far apart their sums are, and the box that holds the sums.
 
 The numbers of each moment are multiplied by a public factor, so that one joint release gives each
-moment its own amount of noise. Any factors are valid. The theorem is item 2 of
-docs/proofs/statistics.md.
+moment its own amount of noise. Any factors are valid.
 """
 
 from __future__ import annotations
@@ -58,6 +57,7 @@ class Neighbours:
 
         Each is the place of the bounds in the pairs of `Limits` (0: a row that is added or removed,
         1: a row that becomes another of its group), and how many such changes there are at once.
+        Proof: docs/proofs/statistics.md, theorem 2.
         """
         if self.adjacency == "add-remove":
             return ((0, 1),)
@@ -69,7 +69,8 @@ class Neighbours:
         """Return the pure epsilon of draws from all groups, in units of the cost of one row.
 
         That row comes or goes, or is replaced if sizes are public; `within` is what a row costs
-        that is replaced in its group, if sizes are private.
+        that is replaced in its group, if sizes are private. Proof:
+        docs/proofs/quantiles.md, theorem 6.
 
         Examples
         --------
@@ -80,6 +81,8 @@ class Neighbours:
 
     def squares(self, within: Fraction) -> Fraction:
         """Return the sum of squares of the costs of all groups, in units of one row's square.
+
+        Proof: docs/proofs/quantiles.md, theorem 6.
 
         Examples
         --------
@@ -144,7 +147,8 @@ def sensitivities(
     """Return two bounds on how far apart the sums of neighbours are: with an l1 and an l2 norm.
 
     Both hold, so the one that needs less noise may be used. Sums are divided by the size of a
-    group, multiplied by the factors of their moments, and moved into `box`.
+    group, multiplied by the factors of their moments, and moved into `box`. Proof:
+    docs/proofs/statistics.md, theorems 2 and 5.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Values that cannot be used: which ones a table holds, and which rows are left without them.
-
-A row alone decides whether it is used: docs/proofs/statistics.md, item 11.
-"""
+"""Values that cannot be used: which ones a table holds, and which rows are left without them."""
 
 from __future__ import annotations
 
@@ -49,6 +46,8 @@ def checks(
     statistics: Iterable[Statistic] = (),
 ) -> Checks:
     """Return what to look for in a table; nothing is evaluated.
+
+    A row alone decides whether it is used: docs/proofs/statistics.md, theorem 11.
 
     Parameters
     ----------

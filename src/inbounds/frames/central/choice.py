@@ -2,7 +2,7 @@
 
 Everything here depends on public parameters alone. Clamped mechanisms are used on a box that is so
 wide that they clamp practically nothing, and outputs are moved into the range of the sums
-afterwards. Proofs: docs/proofs/statistics.md, items 8 and 9.
+afterwards.
 """
 
 from __future__ import annotations
@@ -132,7 +132,11 @@ def _candidates(
     neighbours: Neighbours,
     guarantee: Guarantee,
 ) -> Iterator[Noise]:
-    """Yield calibrated noise of each kind, in each norm that it can make use of."""
+    """Yield calibrated noise of each kind, in each norm that it can make use of.
+
+    Which factors are best, and why a wider box is allowed:
+    docs/proofs/statistics.md, theorems 8 and 9.
+    """
     for kind in kinds:
         calibrated = _CALIBRATIONS[kind](guarantee)
         if calibrated is None:

@@ -1,7 +1,6 @@
 """Estimates of statistics from released sums: values, standard errors and intervals.
 
-Everything here reads published numbers only, so it costs no privacy. Why the intervals hold the
-truth as often as stated: docs/proofs/statistics.md, item 7.
+Everything here reads published numbers only, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -118,8 +117,9 @@ class Released:
     def sums(self, *moments: Moment, jointly: bool = True) -> list[Estimate]:
         """Estimate the sums of moments, divided by the size.
 
-        The intervals hold at the level for all of these sums at once, or for each by itself. If
-        the number of rows was not released, it is public, and equal to the size.
+        The intervals hold at the level for all of these sums at once, or for each by itself
+        (docs/proofs/statistics.md, theorem 7). If the number of rows was not released, it is
+        public, and equal to the size.
         """
         numbers = {moment: len(moment.limits.lowers) for moment in moments if self.holds(moment)}
         estimates: list[Estimate] = []
@@ -186,6 +186,8 @@ class Released:
 def mean_of(top: Estimate, fraction: Estimate) -> Estimate:
     """Return the estimate of a mean in [-1/2, 1/2]: a sum divided by a number of rows.
 
+    Proof: docs/proofs/statistics.md, theorem 13.
+
     Parameters
     ----------
     top, fraction
@@ -209,6 +211,8 @@ def mean_of(top: Estimate, fraction: Estimate) -> Estimate:
 
 def variance_of(first: Estimate, second: Estimate, fraction: Estimate) -> Estimate:
     """Return the estimate of the variance of t in [-1/2, 1/2].
+
+    Proof: docs/proofs/statistics.md, theorem 13.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The groups of a table, found privately (docs/proofs/groups.md)."""
+"""The groups of a table, found privately."""
 
 from __future__ import annotations
 
@@ -88,18 +88,18 @@ def find_groups(
     Guarantees
     ----------
     The list is one release at `epsilon` and `delta`, for any two tables that are neighbours:
-    docs/proofs/groups.md. A ledger is charged once, before anything is drawn. Statistics of the
-    groups cost extra.
+    docs/proofs/groups.md, theorem 3. A ledger is charged once, before anything is drawn. Statistics
+    of the groups cost extra.
 
     Notes
     -----
     A group with n rows is found with the probability π(n), independently of all others, where
     π(0) = 0 and π(n + 1) = min(e^ε₁ π(n) + δ₁, 1 − e^−ε₁ (1 − π(n) − δ₁), 1) [1]_. No rule that
-    depends on n alone finds more. If one row is added or removed, ε₁ and δ₁ are epsilon and delta;
-    if it is replaced, it leaves a group and enters another, and they are half of these. With k
-    rows, ε₁ is one kth, and δ₁ is the part that adds up to delta in k steps. At epsilon 1 and delta
-    1e-6, the probability is above 1/2 from 14 rows on, and 1 from 28 rows on (``"add-remove"``), or
-    from 27 and 54 rows on (``"replace"``).
+    depends on n alone finds more: docs/proofs/groups.md, theorem 2. If one row is added or removed,
+    ε₁ and δ₁ are epsilon and delta; if it is replaced, it leaves a group and enters another, and
+    they are half of these. With k rows, ε₁ is one kth, and δ₁ is the part that adds up to delta in
+    k steps. At epsilon 1 and delta 1e-6, the probability is above 1/2 from 14 rows on, and 1 from
+    28 rows on (``"add-remove"``), or from 27 and 54 rows on (``"replace"``).
 
     References
     ----------
@@ -152,7 +152,10 @@ def _positive(delta: object) -> float:
 
 
 def _report(guarantee: Guarantee, adjacency: Adjacency, rows: int) -> ReportTable:
-    """Return with which probability groups are reported, by their number of rows."""
+    """Return with which probability groups are reported, by their number of rows.
+
+    The price of a row: docs/proofs/groups.md, theorem 3.
+    """
     sides = 1 if adjacency == "add-remove" else 2
     return ReportTable.of(RowPrice.of(*guarantee.pair, rows=rows, sides=sides))
 
@@ -180,7 +183,10 @@ def _counts(frame: Any, by: Sequence[AnyColumn], people: _People) -> dict[Key, i
 
 
 def _drawn(counts: dict[Key, int], report: ReportTable) -> list[Key]:
-    """Draw which of the groups are reported."""
+    """Draw which of the groups are reported.
+
+    Groups without rows need no draw: docs/proofs/groups.md, theorem 1.
+    """
     parts = [report.chance(rows) for rows in counts.values()]
     reported = flips(parts, report.bits, SYSTEM)
     return [group for group, is_reported in zip(counts, reported, strict=True) if is_reported]

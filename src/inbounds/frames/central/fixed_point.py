@@ -2,8 +2,7 @@
 
 A sum of doubles depends on their order, and one row can change it by more than the width of its
 bounds. A sum of integers does neither. Every value becomes an integer by itself before anything is
-added up, and integers are summed in two halves, so that 64 bits never overflow. Why that is enough:
-docs/proofs/statistics.md, item 4.
+added up, and integers are summed in two halves, so that 64 bits never overflow.
 """
 
 from __future__ import annotations
@@ -53,6 +52,8 @@ def _rounded(values: Any) -> Any:
 
 class IntegerColumns:
     """A table that grows by columns of integers, whose sums are exact.
+
+    Proof: docs/proofs/statistics.md, theorem 4.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """How many rows of each group are at each point of a public grid.
 
 A row's point is computed from its own value by IEEE operations alone, so every engine finds the
-same one. Only the points that hold rows leave the engine. See docs/proofs/quantiles.md, item 5.
+same one. Only the points that hold rows leave the engine.
 """
 
 from __future__ import annotations
@@ -83,6 +83,8 @@ def _counted(table: BoundTable, column: str, grid: Grid, keys: list[str]) -> lis
 
 def nearest_point(column: str, grid: Grid) -> nw.Expr:
     """Return the place on a grid of each value of a column of finite doubles.
+
+    A row alone decides its place, as docs/proofs/quantiles.md, theorem 5, needs.
 
     Examples
     --------

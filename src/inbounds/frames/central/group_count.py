@@ -1,7 +1,7 @@
 """The groups that a table has, and how many of the rows that are used each of them holds.
 
 All of this is private. Keys are told apart by their bytes, never by an engine's equality; the
-engine counts, and only groups and counts leave it. See docs/proofs/groups.md, item 5.
+engine counts, and only groups and counts leave it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def group_counts(
     secret: bytes = b"",
 ) -> dict[Key, int]:
     """Return the number of rows of each group that has any.
+
+    What the count depends on: docs/proofs/groups.md, theorem 5.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ def _item_of(values: list[Any]) -> Reader:
 
 
 def _reader(kind: type | None) -> Reader:
+    """Return how a key is read from its text: docs/proofs/groups.md, theorem 5."""
+
     def read(written: bytes) -> Any:
         """Return the value whose text this is; two texts never stand for one value."""
         try:

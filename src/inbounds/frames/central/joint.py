@@ -1,7 +1,4 @@
-"""One release of sums and quantiles, priced as a whole, so that a ledger is charged once.
-
-See docs/proofs/quantiles.md, item 11.
-"""
+"""One release of sums and quantiles, priced as a whole, so that a ledger is charged once."""
 
 from __future__ import annotations
 
@@ -29,6 +26,7 @@ class JointRelease:
     """What a ledger needs of sums and quantiles that are released together.
 
     `release` releases the sums alone. Quantiles are drawn after it, when the charge is durable.
+    The price of both is proved in docs/proofs/quantiles.md, theorem 11.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Engines merge values that differ (collations, padded strings) and split values that are equal (the
 sign of zero), and they order categories by the order in which rows arrived. Each key is therefore
 replaced, from its own row alone, by its place in a public list, by bytes or by a plain number. Why
-that is needed: docs/proofs/statistics.md, item 3.
+that is needed: docs/proofs/statistics.md, theorem 3.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One end of an interval: a place on a ladder of points, beyond every quantile of the rows.
 
 The ladder starts at a released point and is a function of it alone, so the probability of a miss
-has no factor for the number of points of the grid. Proof: docs/proofs/quantiles.md, items 9 and
-10.
+has no factor for the number of points of the grid.
 """
 
 from __future__ import annotations
@@ -83,7 +82,8 @@ class LadderEnd:
     def weights(self, beyond: Sequence[int], total: int, side: Side) -> list[int]:
         """Return the weight of each place, given the number of rows beyond it.
 
-        These numbers do not rise, and the last of them is zero.
+        These numbers do not rise, and the last of them is zero. Proof:
+        docs/proofs/quantiles.md, theorems 9 and 10.
 
         Examples
         --------
@@ -106,7 +106,10 @@ class LadderEnd:
         return self._both(beyond, total, per_row, target - offset, (too_wide, too_narrow))
 
     def within_group(self) -> Fraction:
-        """Return what a replaced row costs, in units of one that comes or goes."""
+        """Return what a replaced row costs, in units of one that comes or goes.
+
+        Proof: docs/proofs/quantiles.md, theorem 9.
+        """
         return Fraction(units_per_row(self.q), max(self._moved()))
 
     def _both(
@@ -144,7 +147,10 @@ class LadderEnd:
         return math.ceil(per_row * self.q), math.ceil(per_row * (1 - self.q))
 
     def _slopes(self, count: int) -> tuple[Fraction, Fraction]:
-        """Return the slopes per rank of places that are too wide and too narrow."""
+        """Return the slopes per rank of places that are too wide and too narrow.
+
+        What they must satisfy: docs/proofs/quantiles.md, theorem 9.
+        """
         root = math.sqrt(max(1.0, math.log(count / MISS)))
         ratio = Fraction(int(_FINE / root), _FINE)  # of the first to the second, at most 1
         if self.sizes_public:

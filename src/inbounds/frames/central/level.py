@@ -1,7 +1,6 @@
 """Statistics of columns that are no quantities: fractions of rows that are true, and categories.
 
-Levels are arguments because they must be public, as groups are. How values are compared with them:
-docs/proofs/statistics.md, item 3.
+Levels are arguments because they must be public, as groups are.
 """
 
 from __future__ import annotations
@@ -101,8 +100,9 @@ def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) 
         its index in an array.
     levels
         The public values to count, in a list, an array or anything else that has an order. They
-        are of the type of the column's values, and compared as groups are: strings by their bytes.
-        Rows with other values belong to none of them. A misspelt level is an empty one.
+        are of the type of the column's values, and compared as groups are: strings by their bytes
+        (docs/proofs/statistics.md, theorem 3). Rows with other values belong to none of them. A
+        misspelt level is an empty one.
     complete
         Whether every row has one of the levels. Where the number of rows is public, the counts then
         add up to it. If not, they add up to that number at most.

@@ -3,8 +3,7 @@
 A lazy table is not first checked and then summed, because its engine would run the whole query for
 each of these. Instead, no row is left out: a column says whether a row is used, further ones count
 what must be refused, and all of them are summed together. Numbers that cannot be used are replaced
-by zero, so that the engine can finish; they are refused afterwards. The sums are those of
-docs/proofs/statistics.md, items 3, 4 and 11.
+by zero, so that the engine can finish; they are refused afterwards.
 """
 
 from __future__ import annotations
@@ -57,6 +56,8 @@ def measure(
     opened: Opened, moments: Sequence[Moment], grids: Sequence[tuple[str, Grid]], secret: bytes
 ) -> Measured:
     """Refuse values that cannot be used, and sum and count the others.
+
+    The sums are those of docs/proofs/statistics.md, theorems 3, 4 and 11.
 
     Parameters
     ----------

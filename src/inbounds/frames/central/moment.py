@@ -3,7 +3,6 @@
 A row alone decides which numbers it adds to the sums of its group. They are made from integers on a
 grid, and each of them has a range of width 1. A new moment is a new class in this module. How far
 neighbours move the sums of all groups: `inbounds.frames.central.change`.
-Proofs: docs/proofs/statistics.md.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Limits(NamedTuple):
     """Bounds on the numbers that one row adds to a moment.
 
     Each pair has a bound for one row that is added or removed, and a bound for one row that
-    becomes another row of the same group.
+    becomes another row of the same group. Proof: docs/proofs/statistics.md, theorem 1.
 
     Attributes
     ----------
@@ -122,7 +121,7 @@ class FirstMoment(Moment):
 class SecondMoment(FirstMoment):
     """The sums of t and of 4t² - 1/2, where t is the place of the value in [-1/2, 1/2]."""
 
-    # (1.0, 25/16) and (0.5, (71 + 8√2)/64), rounded up
+    # (1.0, 25/16) and (0.5, (71 + 8√2)/64), rounded up: docs/proofs/statistics.md, theorems 1 and 4
     limits = Limits((-0.5, -0.5), (0.5, 1.0), (1.0, 1.563), (0.5, 1.2862))
 
     def write(self, columns: IntegerColumns, value: Any) -> Any:

@@ -1,8 +1,7 @@
 """The noise of one joint release, and how its outputs are read.
 
 A clamped mechanism may have a box that is wider than the range of the sums. Its noise is then plain
-noise, and outputs are moved into the range only where that is asked for. Proofs:
-docs/proofs/statistics.md, item 9.
+noise, and outputs are moved into the range only where that is asked for.
 """
 
 from __future__ import annotations
@@ -58,7 +57,8 @@ class Noise:
     def values(self, sums: Sequence[Sequence[Fraction]], size: int) -> Floats:
         """Return the numbers to release: exact sums, divided, multiplied and moved into the range.
 
-        They are rounded once; a group with more rows than `size` stays in its range.
+        They are rounded once; a group with more rows than `size` stays in its range. Proof:
+        docs/proofs/statistics.md, theorems 5 and 6.
         """
         factors = [Fraction(factor) for factor in self.factors.tolist()]
         scaled = [
@@ -84,7 +84,10 @@ class Noise:
         return np.sqrt(self._drawn.mse(outputs)) / self.factors
 
     def confidence(self, outputs: Floats, level: float) -> tuple[Floats, Floats]:
-        """Return the ends of intervals for the sums, divided by the size, inside their range."""
+        """Return the ends of intervals for the sums, divided by the size, inside their range.
+
+        Proof: docs/proofs/statistics.md, theorem 9.
+        """
         inside = np.clip(outputs, self.ranges.lower, self.ranges.upper)
         reading = self._kind(self.ranges)
         before = 0.0 if reading == self._drawn else rounding(self._drawn, outputs)

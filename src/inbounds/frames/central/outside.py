@@ -2,7 +2,7 @@
 
 The value of a row alone decides. Engines would round an integer or a decimal to a double before
 they compare it with one. So integers are compared with integers here, and decimals with decimals
-of the same scale. Proof: docs/proofs/statistics.md, item 11.
+of the same scale.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def inside(table: BoundTable, statistics: Iterable[Statistic]) -> dict[str, nw.E
     """Return, for each column of numbers, an expression that is true within all of its bounds.
 
     It is not true for nulls, NaN and infinities. For `proportion`, 0 and 1 are within the bounds,
-    and nothing else is. Columns of booleans and levels have no bounds.
+    and nothing else is. Columns of booleans and levels have no bounds. Proof:
+    docs/proofs/statistics.md, theorem 11.
 
     Examples
     --------

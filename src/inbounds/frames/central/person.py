@@ -2,7 +2,7 @@
 
 It depends on a secret key, drawn for one call, and on the person's id alone: neither on other
 people nor on an engine's order of rows. A repeated task of an engine therefore chooses the same
-rows. Why the choice is private for every key: docs/proofs/statistics.md, item 3.
+rows. Why the choice is private for every key: docs/proofs/statistics.md, theorem 3.
 """
 
 from __future__ import annotations

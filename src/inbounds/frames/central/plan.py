@@ -1,7 +1,6 @@
 """How the quantiles of one statistic are drawn, and what that costs.
 
-The plan is public: it is made from the request alone, before anything is charged or drawn. See
-docs/proofs/quantiles.md, items 6 to 10.
+The plan is public: it is made from the request alone, before anything is charged or drawn.
 """
 
 from __future__ import annotations
@@ -53,6 +52,8 @@ class Drawn(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Draws one statistic of each group within an allowance.
+
+    Proof: docs/proofs/quantiles.md, theorems 6 to 10.
 
     Parameters
     ----------
@@ -181,6 +182,7 @@ class Plan:
 
 
 def _cost(row_cost: Fraction, neighbours: Neighbours, within: Fraction, draw: Draw) -> Cost:
+    """Return what one draw costs (docs/proofs/quantiles.md, theorems 3 and 4)."""
     epsilon = row_cost * neighbours.total(within)
     if draw is draw_willing:  # it has no bounded range
         return Cost(epsilon, Fraction(pure_rho(float(epsilon) * (1 + 2.0**-50))))

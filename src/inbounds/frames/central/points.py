@@ -1,6 +1,6 @@
 """The public grid of a column: points at equal distances between its bounds.
 
-Nothing here needs an engine. See docs/proofs/quantiles.md, item 10, for the interval around points.
+Nothing here needs an engine.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class Grid:
 
     def around(self, low: int, high: int) -> tuple[float, float]:
         """Return an interval that holds every value whose point is between two others.
+
+        Proof: docs/proofs/quantiles.md, theorem 10.
 
         Examples
         --------

@@ -2,8 +2,7 @@
 
 Every row is in one bin of a histogram, so the sum of its bins is the number of rows, too. The
 estimates are averaged with weights in inverse proportion to their variances. What is left is a sum
-of independent noise whose scales are public, and its distribution gives the interval:
-docs/proofs/statistics.md, item 12.
+of independent noise whose scales are public, and its distribution gives the interval.
 """
 
 from __future__ import annotations
@@ -26,6 +25,8 @@ _SLACK = 1e-7  # of a probability: more than the error of the integral
 def inverse_variance(errors: Floats, parts: list[slice]) -> Floats:
     """Return a weight for each number, so that the weighted sum has the least variance.
 
+    Proof: docs/proofs/statistics.md, theorem 12.
+
     Parameters
     ----------
     errors
@@ -47,6 +48,8 @@ def inverse_variance(errors: Floats, parts: list[slice]) -> Floats:
 
 def half_length(noise: Noise, errors: Floats, level: float) -> float:
     """Return t so that a sum of independent noise is in [-t, t] with a probability of `level`.
+
+    Proof: docs/proofs/statistics.md, theorem 12.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """Quantiles and medians of columns, which are drawn from the points of a public grid.
 
-They are statistics that need no sums. How they are drawn: `inbounds.frames.central.plan`. The
-proofs are in docs/proofs/quantiles.md.
+They are statistics that need no sums. How they are drawn: `inbounds.frames.central.plan`.
 """
 
 from __future__ import annotations
@@ -154,7 +153,8 @@ def quantile(
 
     Without rows, every point is equally likely, and the interval is the whole range. The interval
     contains, with probability 0.95 or more, all of the usual sample quantiles of the rows that are
-    used. It describes the noise alone; it does not treat the rows as a sample of a population.
+    used (docs/proofs/quantiles.md, theorem 10). It describes the noise alone; it does not treat the
+    rows as a sample of a population.
 
     Examples
     --------

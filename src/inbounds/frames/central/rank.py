@@ -2,8 +2,7 @@
 
 A loss is a whole number, and smaller is better. It is at most zero where a point is a quantile;
 then it says how many rows may change while the point stays one. The sign doubles the gap between a
-quantile and its neighbours where many rows are equal. docs/proofs/quantiles.md, item 5, bounds
-how far one row moves losses.
+quantile and its neighbours where many rows are equal.
 """
 
 from __future__ import annotations
@@ -68,13 +67,19 @@ class Ranks:
         return cls(first[some], length[some], before[some], after[some], total)
 
     def public_losses(self, q: Fraction) -> NDArray[Any]:
-        """Return losses in rows, for a number of rows that is public."""
+        """Return losses in rows, for a number of rows that is public.
+
+        How far one row moves them: docs/proofs/quantiles.md, theorem 5.
+        """
         target = q * self.total
         floor, ceiling = target.__floor__(), target.__ceil__()
         return np.maximum(self.below - floor, ceiling - self.up_to)
 
     def private_losses(self, q: Fraction) -> NDArray[Any]:
-        """Return losses in `UNITS` of a row that comes or goes, for a private number of rows."""
+        """Return losses in `UNITS` of a row that comes or goes, for a private number of rows.
+
+        How far one row moves them: docs/proofs/quantiles.md, theorem 5.
+        """
         p, m = q.numerator, q.denominator
         below, up_to = self._exact(self.below, m), self._exact(self.up_to, m)
         excess = np.maximum(m * below - p * self.total, p * self.total - m * up_to)
@@ -89,7 +94,8 @@ class Ranks:
 def within_group(q: Fraction) -> Fraction:
     """Return how many times as far a replaced row moves losses as one that comes or goes.
 
-    It is for a private number of rows, and between 1 and 2.
+    It is for a private number of rows, and between 1 and 2. Proof:
+    docs/proofs/quantiles.md, theorem 5.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 The middle one is drawn first and divides the rows in two parts; rows at the drawn point are divided
 too, deterministically. The others are drawn from these parts, so outputs are in order, and one row
-affects only one part of each level. Proof: docs/proofs/quantiles.md, item 8.
+affects only one part of each level.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ def draw_recursively(
     part: Part, qs: Sequence[Fraction], row_cost: Fraction, entropy: Entropy
 ) -> list[int]:
     """Draw a point for each quantile, in order.
+
+    Proof: docs/proofs/quantiles.md, theorem 8.
 
     Parameters
     ----------
@@ -183,7 +185,7 @@ def cuts(ranks: Ranks, run: int, q: Fraction, limits: tuple[int, int, int]) -> C
     """Return the losses of the cuts of a point; cut i has ⌊i·rows/CUTS⌋ of the rows on its left.
 
     Only cuts that are nearly even have a loss within reach. They are listed by the number of rows
-    on the left; all others are in two more ranges.
+    on the left; all others are in two more ranges. Proof: docs/proofs/quantiles.md, theorem 8.
 
     Parameters
     ----------

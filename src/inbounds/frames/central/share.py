@@ -1,7 +1,7 @@
 """How a guarantee is divided between the sums of a request and its quantiles.
 
 Pure epsilons and rhos add up. With a delta, quantiles are either pure, and the sums have the whole
-delta, or everything is in terms of rho. See docs/proofs/quantiles.md, item 11.
+delta, or everything is in terms of rho.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def divide(
     deviation: Callable[[Guarantee], float] = of_one_number,
 ) -> Shares:
     """Divide a guarantee between sums and quantiles.
+
+    Proof: docs/proofs/quantiles.md, theorem 11.
 
     Parameters
     ----------

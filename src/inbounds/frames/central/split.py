@@ -3,7 +3,7 @@
 The error is Σ vₖ (relative squared error of statistic k) = Σ wᵢ eᵢ², where eᵢ is the error of each
 number of moment i. If noise of scale b is added to numbers that are multiplied by a factor fᵢ, eᵢ
 is in proportion to b/fᵢ. Everything here is public, and any factors are valid: they decide
-accuracy, never privacy. Formulas: docs/proofs/statistics.md, item 8.
+accuracy, never privacy.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def importances(
 ) -> Floats:
     """Return for each moment what the squared error of its numbers adds to the error of all.
 
+    The numbers are derived in docs/proofs/statistics.md, theorem 14.
+
     Examples
     --------
     >>> from inbounds.frames.central.moment import RowCount
@@ -77,6 +79,8 @@ def best_factors(
     importance: Floats, moments: Sequence[Moment], neighbours: Neighbours, norm: Literal[1, 2]
 ) -> list[float]:
     """Return the factors of the moments with the least error, of which the largest is 1.
+
+    Proof: docs/proofs/statistics.md, theorem 8.
 
     Parameters
     ----------
@@ -115,7 +119,8 @@ def _worst_mixture(importance: Floats, costs: Sequence[Floats], order: float) ->
     """Return the mixture of the costs under which the least error is largest.
 
     By duality, the best z for this mixture is the best under both costs. The least error is concave
-    in the mixture, so it is largest where both costs of its z are equal, or at an end.
+    in the mixture, so it is largest where both costs of its z are equal, or at an end. Proof:
+    docs/proofs/statistics.md, theorem 8.
     """
     if len(costs) == 1:
         return costs[0]

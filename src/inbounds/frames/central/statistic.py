@@ -2,7 +2,7 @@
 
 Each statistic is a class that says which moments it needs, how it is estimated from them, and what
 tells its rows apart. Adding a statistic means adding a class and a function to this module, or to
-`inbounds.frames.central.level`. The formulas are in docs/proofs/statistics.md.
+`inbounds.frames.central.level`. The formulas: docs/proofs/statistics.md, theorems 13 and 14.
 
 Bounds and edges are arguments because they must be public: reading them from the data would reveal
 something about it. Values outside are moved to the nearest bound before anything is added up.

@@ -88,7 +88,7 @@ class Statistic(ABC):
         Sums are divided by the size of a group. Errors are relative to the size (the average size,
         for bins), to the size times the largest value, to the width of the bounds, or to a quarter
         of its square. Where they depend on the truth, they are averaged over groups whose values
-        are all equal, anywhere between the bounds (docs/proofs/statistics.md, item 8).
+        are all equal, anywhere between the bounds (docs/proofs/statistics.md, theorem 14).
         """
 
     def __repr__(self) -> str:

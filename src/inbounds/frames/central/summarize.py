@@ -1,4 +1,4 @@
-"""Statistics of a table, or of its groups, in one release (docs/proofs/statistics.md)."""
+"""Statistics of a table, or of its groups, in one release."""
 
 from __future__ import annotations
 
@@ -146,10 +146,10 @@ def summarize(
     Guarantees
     ----------
     All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
-    that are neighbours: docs/proofs/statistics.md, items 2 to 6, and docs/proofs/quantiles.md for
-    quantiles. A ledger is charged once, before anything is drawn. Sums are exact, so rounding adds
-    nothing to what one row changes. Errors show no value, but an error reveals that a column holds
-    nulls or infinite values.
+    that are neighbours: docs/proofs/statistics.md, theorems 2 to 6, and for quantiles
+    docs/proofs/quantiles.md, theorem 11. A ledger is charged once, before anything is drawn. Sums
+    are exact, so rounding adds nothing to what one row changes. Errors show no value, but an error
+    reveals that a column holds nulls or infinite values.
 
     Notes
     -----

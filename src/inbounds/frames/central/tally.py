@@ -3,7 +3,7 @@
 A negative count that is set to 0 makes the sum of many small counts too large. Counts are instead
 moved to the nearest point (in the l2 norm) of {x : x >= 0, Σx = total}, where the total is public
 or the sum of the unbiased counts, and rounded so that the sum remains. All of it reads published
-numbers only: docs/proofs/statistics.md, item 10.
+numbers only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def add_up(released: Released, counts: Moment, *, complete: bool = True) -> list
     """Return whole numbers of rows, one estimate for each bin or level.
 
     `complete` says that every row belongs to one of them. Intervals are those of the noise, and
-    contain the values.
+    contain the values. Proof: docs/proofs/statistics.md, theorem 10.
     """
     size = released.size
     noisy = [number.scaled(size) for number in released.sums(counts, jointly=False)]
@@ -51,6 +51,8 @@ def _rows(released: Released, counts: Moment, *, complete: bool) -> Estimate | N
 
 def nearest(values: Floats, totals: Floats) -> Floats:
     """Return the nearest points, in the last axis, that are not negative and have these sums.
+
+    Proof: docs/proofs/statistics.md, theorem 10.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from inbounds.frames.local.category import CategoryColumn, LocalColumn
 from inbounds.frames.local.column import locate, number_type
 from inbounds.frames.local.once import drawn_once
 from inbounds.frames.local.order import permutation, random_keys
+from inbounds.sampling.blocks import cores
 
 with optional():
     import pyarrow as pa
@@ -87,7 +89,9 @@ def _through_arrow(
     """
     reader = frame.to_arrow_reader(_BATCH)
     schema = arrow_frame.released_schema(reader.schema, places)
-    batches = [arrow_frame.released_batch(batch, places, schema) for batch in reader]
+    release = partial(arrow_frame.released_batch, places=places, schema=schema)
+    with ThreadPoolExecutor(cores()) as pool:  # outputs are drawn while DuckDB reads on
+        batches = list(pool.map(release, reader))
     released = pa.Table.from_batches(batches, schema)
     if shuffle:
         released = released.take(pa.array(permutation(released.num_rows)))

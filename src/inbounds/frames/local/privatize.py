@@ -96,21 +96,21 @@ def privatize(
 
     See Also
     --------
-    row_guarantee : what one published row costs.
-    inbounds.frames.summarize : statistics of all rows instead, with far less noise.
+    inbounds.compose : what the columns of one published row cost together.
+    inbounds.summarize : statistics of all rows instead, with far less noise.
     inbounds.deconvolve : the distribution of the true values, estimated from private outputs.
 
     Guarantees
     ----------
-    Each row is released at ``row_guarantee(mechanisms)``: any change of the values in its named
+    Each row is released at ``compose(mechanisms.values())``: any change of the values in its named
     columns changes the probability of any outcome by at most that. The unit is
     ``Unit("replace", "row")``. With ``nulls="uniform"`` a missing value is hidden like any other
     value. **With** ``nulls="keep"`` **it is not hidden**: which values are missing is published.
 
     **One call is one release**: every output is drawn once, and all looks at the result show the
     same outputs. (A RecordBatchReader draws while it is read, which is possible once.) With
-    ``lazy=True`` each evaluation draws again and costs ``row_guarantee(mechanisms)`` again, and the
-    average of many evaluations approaches the true values.
+    ``lazy=True`` each evaluation draws again and costs as much again, and the average of many
+    evaluations approaches the true values.
 
     Spark computes lost rows again, which would draw them again, even after ``cache()``. The result
     is therefore a checkpoint, where the plan ends. If the session has a checkpoint directory, rows
@@ -124,7 +124,7 @@ def privatize(
     -----
     A value x in column j becomes an output of its mechanism Mⱼ, and all draws are independent. For
     two rows x and x′ and a set S of rows, P(M(x) ∈ S) ≤ exp(∑ⱼ εⱼ) P(M(x′) ∈ S), where εⱼ is the
-    epsilon of Mⱼ (docs/proofs/composition.md, item 1).
+    epsilon of Mⱼ (docs/proofs/composition.md, theorem 1).
 
     Doubles stay doubles. Integers keep their type if the box has whole steps
     (``Box(0, 120, step=1)``) and become doubles otherwise. Narrower floats become doubles, because
@@ -198,8 +198,8 @@ def row_guarantee(mechanisms: Mapping[Any, Mechanism | RandomizedResponse]) -> C
     Notes
     -----
     The pure epsilon of a row is at most the sum of the epsilons of its columns; the other bounds
-    compose as in docs/proofs/composition.md. With ``lazy=True`` a row costs this each time that it
-    is evaluated. A person with several rows pays for each of them.
+    compose as in docs/proofs/composition.md, theorems 1 to 7. With ``lazy=True`` a row costs this
+    each time that it is evaluated. A person with several rows pays for each of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Estimates from private columns, by group, on every engine (docs/proofs/deconvolution.md)."""
+"""Estimates from private columns, by group, on every engine."""
 
 from __future__ import annotations
 
@@ -101,10 +101,11 @@ def estimate(
 
     Guarantees
     ----------
-    This reads private outputs and public parameters alone, so it costs no privacy. Intervals are
-    those of `Deconvolution.interval`, for the people that the rows were drawn from; their coverage
-    is measured, not proved. The coverage of intervals of fractions is proved, for each level by
-    itself (docs/proofs/response.md, item 5).
+    This reads private outputs and public parameters alone, so it costs no privacy
+    (docs/proofs/deconvolution.md, theorem 1). Intervals are those of `Deconvolution.interval`, for
+    the people that the rows were drawn from; their coverage is measured, not proved. The coverage
+    of intervals of fractions is proved, for each level by itself
+    (docs/proofs/response.md, theorem 5).
 
     Published levels that a file or an engine has turned into another type, such as 1 into "1", are
     recognised by how they are written.
