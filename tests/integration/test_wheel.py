@@ -25,7 +25,7 @@ from . import surface
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = sorted(set(PROJECT["optional-dependencies"]) - {"bench", "demo", "dev"})
+EXTRAS = sorted(set(PROJECT["optional-dependencies"]) - {"bench", "demo", "dev", "docs"})
 HAVE_SPARK = ("all", "spark")
 PINNED = ["-c", str(ROOT / "constraints.txt")]
 

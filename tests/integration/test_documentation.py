@@ -1,0 +1,206 @@
+"""The documentation site as a reader has it: built from nothing, opened in a browser, offline."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page.relative_to(DOCS).with_suffix(".html").as_posix()
+    for page in DOCS.rglob("*.md")
+    if "_build" not in page.parts
+)
+# One page of each kind: contents, prose with figures, docstrings, options, formulas, search.
+KINDS = [
+    "index.html",
+    "tutorials/first-release.html",
+    "how-to/index.html",
+    "reference/mechanism.html",
+    "reference/command-line.html",
+    "proofs/box.html",
+    "threat-model.html",
+    "search.html",
+]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Formulas are KaTeX's own; a table header that is one is empty for axe, which reads no MathML.
+OUR_OWN = {"exclude": [[".katex"]]}
+RULES = {"rules": {"empty-table-header": {"enabled": False}}}
+LOOKS = [("light", 1280), ("dark", 1280), ("light", 390)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = ["-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-d", folder / "trees"]
+    done = subprocess.run(
+        [sys.executable, *command, DOCS, folder / "html"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.fail("These tests need a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        sandbox = [] if os.getuid() else ["--no-sandbox"]
+        opened = playwright.chromium.launch(executable_path=program, args=sandbox)
+        yield opened
+        opened.close()
+
+
+class Visit:
+    """A page in a browser, with what it asked for and complained about."""
+
+    def __init__(self, browser: Browser, theme: str = "light", width: int = 1280) -> None:
+        self.context = browser.new_context(
+            color_scheme=theme,
+            viewport={"width": width, "height": 900},  # type: ignore[arg-type]
+        )
+        self.page: Page = self.context.new_page()
+        self.problems: list[str] = []
+        self.page.on("request", self._see)
+        self.page.on("requestfailed", lambda request: self.problems.append(request.url))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    def _see(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            self.problems.append(f"outside: {request.url}")
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Browser) -> Iterator[Visit]:
+    visit = Visit(browser)
+    yield visit
+    visit.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_offline_with_its_formulas_and_figures(
+    name: str, site: Path, visit: Visit
+) -> None:
+    visit.problems.clear()
+    visit.page.goto((site / name).as_uri())
+    assert visit.problems == []
+    written = (site / name).read_text(encoding="utf-8").count('class="math"')
+    assert visit.page.locator(".math .katex").count() == written
+    assert visit.page.locator(".katex-error").count() == 0
+    left = visit.page.evaluate(
+        """() => { const copy = document.querySelector("article").cloneNode(true);
+        copy.querySelectorAll("pre, code, .katex, .sig, strong").forEach((e) => e.remove());
+        return (copy.textContent.match(/\\$[^$\\n]+\\$|\\\\[a-z]{2,}|\\*\\*\\S/g) || []); }"""
+    )
+    assert left == [], "mark-up that was not understood"
+    shown = visit.page.evaluate(
+        """() => [...document.querySelectorAll("article img")]
+        .filter((image) => !(image.complete && image.naturalWidth) || !image.alt.trim())
+        .map((image) => image.src)"""
+    )
+    assert shown == [], "pictures that are missing or have no words"
+
+
+def test_there_are_formulas(site: Path) -> None:
+    pages = [(site / name).read_text(encoding="utf-8") for name in PAGES if "proofs/" in name]
+    assert sum(page.count('class="math"') for page in pages) > 2000
+
+
+@pytest.mark.parametrize(
+    ("name", "theme", "width"),
+    [(name, *LOOKS[0]) for name in PAGES if name not in KINDS]
+    + [(name, *look) for name in KINDS for look in LOOKS],
+)
+def test_a_page_is_accessible(
+    name: str, theme: str, width: int, site: Path, browser: Browser
+) -> None:
+    visit = Visit(browser, theme, width)
+    visit.page.goto((site / name).as_uri())
+    found = Axe().run(visit.page, context=OUR_OWN, options=RULES).response["violations"]
+    empty = visit.page.evaluate(
+        "[...document.querySelectorAll('th')].filter((th) => !th.textContent.trim()).length"
+    )
+    wide = visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    visit.context.close()
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
+    assert empty == 0, "table headers without words"
+    assert not wide, "the page is wider than the window"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figures_are_drawn_for_the_theme(theme: str, site: Path, browser: Browser) -> None:
+    visit = Visit(browser, theme)
+    visit.page.goto((site / "tutorials/first-release.html").as_uri())
+    shown = visit.page.locator("figure.drawn img:visible")
+    assert shown.count() >= 1
+    assert f"-{theme}.svg" in (shown.first.get_attribute("src") or "")
+    assert visit.page.locator("figure.drawn figcaption:visible").count() == shown.count()
+    visit.context.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("sensitivity", "tutorials/bounds-and-sensitivity.html"),
+        ("BoundedGaussian", "reference/mechanism.html"),
+        ("overdraft", "ledger.html"),
+    ],
+)
+def test_search_finds(words: str, page: str, site: Path, visit: Visit) -> None:
+    visit.problems.clear()
+    visit.page.goto((site / "search.html").as_uri() + f"?q={words}")
+    visit.page.wait_for_selector("#search-results li a")
+    links = visit.page.locator("#search-results li a").evaluate_all("all => all.map((a) => a.href)")
+    assert any(page in link for link in links)
+    assert visit.problems == []
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    reference = "".join(
+        page.read_text(encoding="utf-8") for page in (site / "reference").glob("*.html")
+    )
+    described = set(re.findall(r'id="(inbounds\.[\w.]+)"', reference))
+    public = {f"inbounds.{name}" for name in import_module("inbounds").__all__}
+    for part in ("frames", "plots", "queries", "sklearn"):
+        names = import_module(f"inbounds.{part}").__all__
+        public |= {f"inbounds.{part}.{n}" for n in names if f"inbounds.{n}" not in public}
+    public -= {"inbounds.queries.graph"}  # a module, whose functions are described
+    assert public <= described
+    mechanism: Any = import_module("inbounds").Mechanism
+    methods = {f"inbounds.Mechanism.{name}" for name in dir(mechanism) if name[0] != "_"}
+    fields = {"domain", "sensitivity"}  # parameters of the constructor
+    assert {name for name in methods if name.rpartition(".")[2] not in fields} <= described
+
+
+def test_every_command_is_in_the_reference(site: Path) -> None:
+    page = (site / "reference/command-line.html").read_text(encoding="utf-8")
+    assert {"inbounds-calibrate", "inbounds-ledger-open", "inbounds-reproduce-table1"} <= set(
+        re.findall(r'<section id="([\w-]+)"', page)
+    )
+    assert "--sensitivity NUMBER" in re.sub(r"<[^>]+>", "", page)
+
+
+def test_a_wrong_formula_stops_the_build(tmp_path: Path) -> None:
+    source = tmp_path / "docs"
+    shutil.copytree(DOCS / "_ext", source / "_ext")
+    shutil.copytree(DOCS / "_static", source / "_static")
+    shutil.copy(DOCS / "conf.py", source)
+    (source / "index.md").write_text("# Title\n\n$\\fraction{1}{2}$\n", encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", source, tmp_path / "html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "a formula cannot be rendered" in done.stderr
