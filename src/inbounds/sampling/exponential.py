@@ -18,6 +18,8 @@ LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 ROUNDER = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer in the low bits
 TAYLOR = (1 / 362880, 1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)
 
+_LARGE_EXPONENT = 300.0  # Python keeps integers from -5 to 256, and finds them sooner than others
+_LARGE = 2.0**_LARGE_EXPONENT
 _C9, _C8, _C7, _C6, _C5, _C4, _C3, _, _, _ = TAYLOR
 # Arrays without axes, which save a ufunc the conversion of a number.
 _LOG2_E, _LN2_HIGH, _LN2_LOW, _ROUNDER = map(np.array, (LOG2_E, LN2_HIGH, LN2_LOW, ROUNDER))
@@ -39,7 +41,8 @@ def exp(x: float) -> float:
     n = (x * LOG2_E + ROUNDER) - ROUNDER
     r = (x - n * LN2_HIGH) - n * LN2_LOW
     p = ((((r * _C9 + _C8) * r + _C7) * r + _C6) * r + _C5) * r + _C4
-    return ldexp((((p * r + _C3) * r + 0.5) * r + 1.0) * r + 1.0, int(n))
+    scaled = ((((p * r + _C3) * r + 0.5) * r + 1.0) * r + 1.0) * _LARGE
+    return ldexp(scaled, int(n - _LARGE_EXPONENT))  # exact: powers of two, no result is subnormal
 
 
 def exp_in_place(x: Floats, scratch: Sequence[Floats]) -> None:
