@@ -233,8 +233,8 @@ def even_points(
     last = indices == 1 if (rounds if isinstance(rounds, bool) else rounds.any()) else None
     indices *= width
     indices += lower
-    np.minimum(indices, upper, out=indices)
-    if last is not None:
+    if last is not None:  # otherwise no index gives more, because rounding keeps the order
+        np.minimum(indices, upper, out=indices)
         np.copyto(indices, upper, where=last)
     return indices
 

@@ -6,6 +6,7 @@ Proof: docs/proofs/sampler.md, theorem 5.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -51,7 +52,7 @@ class Again(NamedTuple):
     again: list[Proposal] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BlockTrials:
     """Trials of one coordinate, or of values with parameters of their own.
 
@@ -82,10 +83,16 @@ class BlockTrials:
         derived = middle, middle - 0.5, given.stretch * 2.0**-50, given.span * 2.0**-48 + caution
         return cls(noise, narrow, given, *map(np.asarray, derived))
 
-    @property
+    @cached_property
     def relative(self) -> "BlockTrials":
         """The trials of values that are given by their distances from the lower bound."""
         return replace(self, given=self.given.relative)
+
+    @cached_property
+    def sides(self) -> tuple[Floats, ...]:
+        """All parameters as arrays with an axis, which compiled code reads."""
+        margins = self.middle, self.to_inner, self.wide, self.base
+        return tuple(map(np.atleast_1d, (*self.given, *margins)))
 
     def chosen(self, places: NDArray[np.intp]) -> "BlockTrials":
         """Return the trials of some of the values."""

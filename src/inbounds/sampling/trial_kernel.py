@@ -7,7 +7,6 @@ Proof: docs/proofs/sampler.md, theorem 5.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -49,9 +48,8 @@ def attempt(
     """Do what `trials.attempt` does."""
     size, joint = values.size, trials.given.u.ndim > 0
     loop = _trial_loop(trials.noise, trials.narrow, joint)
-    margins = trials.middle, trials.to_inner, trials.wide, trials.base
     pending = np.empty(size, np.intp)
-    pending = pending[: loop(words, values, _sides(*trials.given, *margins), indices, pending)]
+    pending = pending[: loop(words, values, trials.sides, indices, pending)]
     refused = indices[pending] == REFUSED
     unsure = pending[~refused]
     if not unsure.size:
@@ -64,13 +62,9 @@ def attempt(
 def verdicts(noise: Noise, given: Parameters, values: Floats, words: Words, _: Floats) -> Floats:
     """Do what `atoms.verdicts` does."""
     found = np.empty(values.size)
-    sides = _sides(given.lower, given.least, given.per_width, given.u)
+    sides = tuple(map(np.atleast_1d, (given.lower, given.least, given.per_width, given.u)))
     _verdict_loop(noise, given.u.ndim > 0)(words, values, sides, found)
     return found
-
-
-def _sides(*sides: Any) -> tuple[Floats, ...]:
-    return tuple(np.atleast_1d(side) for side in sides)
 
 
 @cache
@@ -102,19 +96,22 @@ def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths
 
         Returns the number of values without an index; the first entries of `pending` are their
         places. Strips are chosen for a tile of values before any table is read, because in a
-        single loop the compiler would not vectorise the arithmetic of the choice.
+        single loop the compiler would not vectorise the arithmetic of the choice. A tile is a
+        slice, whose places are not negative: of a place that may be, the compiler would gather.
         """
         lower, least, per_width, u, target, stretch, span, middle, to_inner, wide, base = sides
         size = keyed(values.size, digest)
         scratch = np.empty((4, _TILE + _STAGGER))
-        places, strip = scratch[0], scratch.view(np.int64)[1]
+        places, strip = scratch[0], scratch.view(np.uint64)[1]
         thins, counts = scratch[2], scratch[3]
         pended = 0
         for start in range(0, size, _TILE):
-            tile = min(_TILE, size - start)
-            for i in range(tile):
+            end = min(start + _TILE, size)
+            numbers, firsts = values[start:end], words[start:end]
+            seconds, found = words[size + start : size + end], indices[start:end]
+            for i in range(end - start):
                 k = start + i if joint else 0
-                place = min(max(values[start + i] - lower[k], least[k]) * per_width[k], 1.0)
+                place = min(max(numbers[i] - lower[k], least[k]) * per_width[k], 1.0)
                 x = place * u[k]
                 y = u[k] - x
                 if which == 0:
@@ -137,17 +134,17 @@ def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths
                     q = exp(max(-y, LEAST)) * _STRIPS
                 down = np.floor(min((x * excess - p) + _BASE, half))
                 count = down + np.floor(min((y * excess - q) + _BASE, half))
-                product = (words[start + i] >> U64(32)) * U64(np.uint32(np.int32(count)))
+                product = (firsts[i] >> U64(32)) * U64(np.uint32(np.int32(count)))
                 rest = np.uint64((product & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
                 places[i] = place
-                strip[i] = np.int64(np.int32(half - down)) + np.int64(product >> U64(32))
+                strip[i] = np.uint64(np.uint32(np.int32(half - down))) + (product >> U64(32))
                 thins[i] = min(count / (_TWICE - (p + q)) * target[k], 1.0)
                 counts[i] = rest - count  # not negative if the choice is certainly uniform
-            for i in range(tile):
+            for i in range(end - start):
                 k = start + i if joint else 0
-                word, place = words[start + i], places[i]
+                word, place = firsts[i], places[i]
                 v = np.uint64((word & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
-                bits = np.uint64((words[size + start + i] >> U64(12)) | AS_FRACTION)
+                bits = np.uint64((seconds[i] >> U64(12)) | AS_FRACTION)
                 width = widths[strip[i]]
                 z = edges[strip[i]] + width * (bits.view(np.float64) - 1.0)
                 exponent = -0.5 * (z * z) if which == 0 else -abs(z)
@@ -161,10 +158,9 @@ def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths
                 sure = (over >= 1.0 + V_MARGIN) & plain & (counts[i] >= 0.0)
                 sure &= (abs(x - index) < cut) & (off < cut + to_inner[k])
                 refused = ((over <= -V_MARGIN) & plain) | (off > middle[k] + margin)
-                thins[i] = index if sure else (REFUSED if refused else UNSURE)
-            for i in range(tile):
-                indices[start + i] = thins[i]
-                if thins[i] < 0:
+                found[i] = index if sure else (REFUSED if refused else UNSURE)
+            for i in range(end - start):
+                if found[i] < 0:
                     pending[pended] = start + i
                     pended += 1
         return pended
@@ -181,10 +177,12 @@ def _make_narrow(which, joint, digest):
         size = keyed(values.size, digest)
         pended = 0
         for start in range(0, size, _TILE):
-            tile = min(_TILE, size - start)
-            for i in range(start, start + tile):
-                k = i if joint else 0
-                place = min(max(values[i] - lower[k], least[k]) * per_width[k], 1.0)
+            end = min(start + _TILE, size)
+            numbers, firsts = values[start:end], words[start:end]
+            seconds, found = words[size + start : size + end], indices[start:end]
+            for i in range(end - start):
+                k = start + i if joint else 0
+                place = min(max(numbers[i] - lower[k], least[k]) * per_width[k], 1.0)
                 rest = 1.0 - place
                 p, q = place * place, rest * rest
                 a, b = p * place, q * rest
@@ -195,8 +193,8 @@ def _make_narrow(which, joint, digest):
                 else:
                     mass = 1.0 - ((p + q) * 0.5 - (a + b) * (1 / 6) * u[k]) * u[k]
                 thin = min(target[k] / mass, 1.0)
-                v = np.uint64((words[i] & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
-                bits = np.uint64((words[size + i] >> U64(12)) | AS_FRACTION)
+                v = np.uint64((firsts[i] & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
+                bits = np.uint64((seconds[i] >> U64(12)) | AS_FRACTION)
                 z = u[k] * (bits.view(np.float64) - 1.0) - place * u[k]
                 exponent = -0.5 * (z * z) if which == 0 else -abs(z)
                 over = exp(exponent) * thin * 4294967296.0 - v
@@ -205,10 +203,10 @@ def _make_narrow(which, joint, digest):
                 index = np.rint(x)
                 sure = (over >= 1.0 + V_MARGIN) & (abs(x - index) < cut)
                 sure &= abs(x - middle[k]) < cut + to_inner[k]
-                indices[i] = index if sure else (REFUSED if over <= -V_MARGIN else UNSURE)
-            for i in range(start, start + tile):
-                if indices[i] < 0:
-                    pending[pended] = i
+                found[i] = index if sure else (REFUSED if over <= -V_MARGIN else UNSURE)
+            for i in range(end - start):
+                if found[i] < 0:
+                    pending[pended] = start + i
                     pended += 1
         return pended
 
