@@ -15,7 +15,7 @@ from rich.table import Table
 
 import inbounds as ib
 from benchmarks.recovered import calibrated
-from benchmarks.timing import Ratio, Timing, judged, new_table, race, worded
+from benchmarks.timing import Ratio, Timing, code, judged, new_table, race, worded
 
 SIZES = (1, 10, 100, 1000, 1023, 1024, 10**4, 10**5, 10**6)
 SECONDS = {1: 6e-6, 10: 40e-6, 100: 84e-6, 1000: 250e-6, 1023: 250e-6, 1024: 250e-6}
@@ -32,8 +32,11 @@ Release = Callable[[Any], object]
 
 
 def run() -> Iterator[Table]:
-    yield _times()
-    yield _jumps()
+    for compiled in (False, True):
+        with code(compiled=compiled):
+            words = "compiled" if compiled else "nothing compiled"
+            yield _times(words)
+            yield _jumps(words)
 
 
 def releases() -> dict[str, tuple[Release, Any]]:
@@ -53,10 +56,10 @@ def _some(values: Any, size: int) -> Any:
     return values[0].item() if size == 1 else values[:size]
 
 
-def _times() -> Table:
+def _times(words: str) -> Table:
     aims = ", ".join(f"{1e6 * aim:.0f} µs for {size:,}" for size, aim in SECONDS.items())
     table = new_table(
-        "release on [0, 1], Δ/w = 0.1, ε = 1: what n uniform values take",
+        f"release on [0, 1], Δ/w = 0.1, ε = 1, {words}: what n uniform values take",
         f"Aims: {aims}. What is recorded is the speed as a multiple of numpy's normal.",
         *("n", "numpy normal", *NAMES),
     )
@@ -77,9 +80,9 @@ def _cell(size: int, plain: Timing, ours: Timing) -> str:
 # --- jumps ---
 
 
-def _jumps() -> Table:
+def _jumps(words: str) -> Table:
     table = new_table(
-        "The largest jump of the time between n and 1.1·n values, n from 1 to 10⁶",
+        f"The largest jump of the time between n and 1.1·n values, n from 1 to 10⁶, {words}",
         "×: how much longer than in proportion the larger array takes, or how much shorter than "
         f"the smaller one, whichever is more. Aim: {JUMP_AIM:g}.",
         *("mechanism", "n", "time", "next n", "time", "×"),
