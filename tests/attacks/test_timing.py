@@ -46,7 +46,9 @@ Floats = NDArray[np.float64]
 SIZE = 16_384  # values in a release: too few for threads
 TRAIN, TEST, REPEATS = 300, 1000, 2
 FIVE_DEVIATIONS = 0.079  # of the fraction of 1000 fair coins
-STATED = 0.07  # what nanoseconds of Python tell of one value: docs/threat-model.md
+# By how much of its time a release may take longer for one value than for another, of many values
+# and of one: docs/threat-model.md. On a quiet machine the clock tells nanoseconds.
+MANY_MAY_DIFFER, ONE_MAY_DIFFER = 0.002, 0.01
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def quiet() -> Iterator[None]:
 @pytest.fixture(params=["plain", "compiled"])
 def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let plain or compiled code serve releases of any size."""
-    monkeypatch.setattr(blocks, "_MANY", 1 if request.param == "compiled" else 10**9)
+    monkeypatch.setattr(blocks, "MANY", 1 if request.param == "compiled" else 10**9)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
 
 
@@ -78,12 +80,18 @@ def accuracy(
     test: int,
     pair: tuple[Any, Any] = (0.0, 0.5),
     size: int = SIZE,
+    *,
+    may_differ: float = MANY_MAY_DIFFER,
 ) -> float:
     """Return how often a threshold on time tells which of two values a release is of.
 
     Which of the two is released is a fair coin each time; an observation is the faster of two
     releases. The threshold is the best one for the first `train` observations. Both values are
     written to the same memory, so that no address tells them apart.
+
+    What the value that seems slower takes longer is first reduced by a part of the time. So if the
+    times of the two differ by no more than that part, at most half of the guesses are right on
+    average, whatever the machine does meanwhile.
     """
     seconds = np.random.default_rng().integers(0, 2, train + test)
     values, times = np.full(size, pair[0]), np.empty(seconds.size)
@@ -97,7 +105,11 @@ def accuracy(
             release(values)
             observed.append(time.perf_counter() - start)
         times[i] = min(observed)
-    threshold, slower = best_threshold(times[:train], seconds[:train])
+    _, slower = best_threshold(times[:train], seconds[:train])
+    times[seconds == slower] -= may_differ * np.median(times)
+    threshold, still_slower = best_threshold(times[:train], seconds[:train])
+    if still_slower != slower:
+        return 0.5  # it does not take longer by more than that part
     return float(np.mean(((times[train:] > threshold) == slower) == seconds[train:]))
 
 
@@ -130,7 +142,7 @@ def test_the_clock_does_not_tell_the_value_behind_ours(sigma: float) -> None:
     deviations of their fraction.
     """
     mechanism = BoundedGaussian(Box(0, 1), 1, sigma)
-    assert abs(accuracy(mechanism.release, TRAIN, TEST) - 0.5) <= FIVE_DEVIATIONS
+    assert accuracy(mechanism.release, TRAIN, TEST) - 0.5 <= FIVE_DEVIATIONS
 
 
 FAR = 2**60
@@ -170,7 +182,7 @@ def test_the_clock_tells_no_values_apart_behind_any_mechanism(
     Among them values next to zero, with which processors compute more slowly if they are let to,
     values at the bounds of clamped mechanisms, grids with a step and long integers.
     """
-    assert abs(accuracy(mechanism.release, TRAIN, TEST, pair) - 0.5) <= FIVE_DEVIATIONS
+    assert accuracy(mechanism.release, TRAIN, TEST, pair) - 0.5 <= FIVE_DEVIATIONS
 
 
 FEW_WATCHED = [WATCHED[i] for i in (0, 4, 8, 9, 12, 14)]
@@ -203,7 +215,7 @@ def test_the_clock_tells_no_values_apart_behind_windows_tables_and_staircases(
 
     Power: the next test. Both kinds of code, values at the bounds, next to zero and far from it.
     """
-    assert abs(accuracy(mechanism.release, TRAIN, TEST, pair, MANY) - 0.5) <= FIVE_DEVIATIONS
+    assert accuracy(mechanism.release, TRAIN, TEST, pair, MANY) - 0.5 <= FIVE_DEVIATIONS
 
 
 @pytest.mark.alone
@@ -218,7 +230,7 @@ def test_the_clock_tells_no_values_apart_in_small_releases(
         for _ in range(4):
             mechanism.release(values)
 
-    assert abs(accuracy(release, TRAIN, TEST, pair, 100) - 0.5) <= FIVE_DEVIATIONS
+    assert accuracy(release, TRAIN, TEST, pair, 100) - 0.5 <= FIVE_DEVIATIONS
 
 
 AT_BOUNDS: list[tuple[Mechanism, tuple[Any, Any]]] = [
@@ -235,12 +247,9 @@ AT_BOUNDS: list[tuple[Mechanism, tuple[Any, Any]]] = [
 def test_the_clock_tells_no_values_apart_in_releases_of_one(
     mechanism: Mechanism, pair: tuple[Any, Any]
 ) -> None:
-    """False alarm: 6e-7 each, no retry, if time tells no more than docs/threat-model.md states.
-
-    Five standard deviations of 1000 coins, which are fair but for what is stated.
-    """
-    told = abs(accuracy(of_one(mechanism), TRAIN, TEST, pair, 1) - 0.5)
-    assert told <= STATED + FIVE_DEVIATIONS
+    """False alarm: 6e-7 each, no retry: five standard deviations of 1000 fair coins."""
+    told = accuracy(of_one(mechanism), TRAIN, TEST, pair, 1, may_differ=ONE_MAY_DIFFER)
+    assert told - 0.5 <= FIVE_DEVIATIONS
 
 
 @pytest.mark.alone
@@ -251,7 +260,7 @@ def test_the_clock_tells_one_value_from_another_if_a_search_may_end_early(
     """Power of the test above.
 
     The search is made eight times, so that more than 0.8 are right, and the test above refuses
-    0.65, which chance gives with a probability below 4e-7 if what is stated is all that time tells.
+    0.58, which chance gives with a probability below 4e-7.
     """
 
     def scan(ends: Any) -> Callable[[float], int]:
@@ -261,8 +270,10 @@ def test_the_clock_tells_one_value_from_another_if_a_search_may_end_early(
         return lambda number: [count(number) for _ in range(8)][-1]
 
     monkeypatch.setattr(place, "_count_not_above", scan)
+    monkeypatch.setattr(place, "EXACT", 0.0)  # no number is found by its distance
     pair = FAR, FAR + 2**30 - 1
-    assert accuracy(of_one(copy.copy(FAR_TABLE)), TRAIN, TEST, pair, 1) >= 0.65
+    told = accuracy(of_one(copy.copy(FAR_TABLE)), TRAIN, TEST, pair, 1, may_differ=ONE_MAY_DIFFER)
+    assert told >= 0.58
 
 
 @pytest.mark.alone
@@ -281,7 +292,7 @@ def test_exponentials_take_as_long_for_small_exponents_as_for_others() -> None:
             math.ldexp(1.0, int(number))
 
     pair = -0.1, -7.0
-    assert abs(accuracy(powers, TRAIN, TEST, pair, 1) - 0.5) <= FIVE_DEVIATIONS
+    assert accuracy(powers, TRAIN, TEST, pair, 1) - 0.5 <= FIVE_DEVIATIONS
     assert accuracy(by_kept_integers, TRAIN, TEST, pair, 1) >= 0.58
 
 

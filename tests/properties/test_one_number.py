@@ -184,7 +184,7 @@ def test_a_rounding_that_doubles_do_not_decide_is_that_of_an_array(
     for margin, number in product((table._MARGIN, 1.0), hostile_numbers(*bounds(sampler))):
         monkeypatch.setattr(table, "_MARGIN", margin)
         inside = clamp(number, sampler.lower, sampler.upper)
-        fraction = sampler._fraction(inside, sampler._places.of_exact(inside))
+        fraction = sampler._fraction(inside, int(sampler._places.of_exact(inside)))
         for move in (-(2**16), -1, 0, 1, 2**16):
             word = min(max(math.floor(fraction * WORD) + move, 0), WORD - 1)
             words, rest = [word, source.getrandbits(64)], random_words(50, [0, WORD - 1], source)

@@ -30,7 +30,7 @@ VALUE = 0.3
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let plain floats, arrays or compiled code serve draws of any size."""
     monkeypatch.setattr(sampler, "FEW", 10**9 if request.param == "few" else 0)
-    monkeypatch.setattr(blocks, "_MANY", 1 if request.param == "compiled" else 10**9)
+    monkeypatch.setattr(blocks, "MANY", 1 if request.param == "compiled" else 10**9)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
 
 

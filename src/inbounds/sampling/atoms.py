@@ -87,8 +87,7 @@ def verdict_of(noise: Noise, u: float) -> Callable[[float, int], float]:
         above = word >= _HIGHEST
         mass = tail(noise, u - left if above else left)
         drawn = ((word ^ _ALL if above else word) >> 12) * 2.0**-52
-        beyond, inside = drawn + 2.0**-52 <= mass * low, drawn > mass * high
-        return BEYOND if beyond else INSIDE if inside else UNSURE
+        return (drawn <= mass * high) * UNSURE - (drawn + 2.0**-52 <= mass * low)  # no branch
 
     return verdict
 

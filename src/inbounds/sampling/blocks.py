@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
+MANY = 8
+"""Values of a call from which compiled code is quicker, if it is loaded."""
+
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
 _PER_THREAD = 1 << 18  # values that justify one more thread
-_MANY = 1 << 5  # values of a call for which compiled code is quicker, if it is loaded
 _CALL = 1 << 12  # values that plain code serves in the time that any call takes at least
 _REPAYS = 1 << 26  # values that plain code serves in about the time in which loops are compiled
 
@@ -38,7 +40,7 @@ def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleTyp
     >>> kernel_for("window_kernel", np.zeros(1000)) is None
     True
     """
-    if values.size < _MANY:
+    if values.size < MANY:
         return None
     flags = values.flags
     key = name, values.dtype.str, flags.writeable, flags.c_contiguous, *variant

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from inbounds.numerics.noise import Noise
 from inbounds.sampling import reference
-from inbounds.sampling.atoms import BEYOND, INSIDE, verdict_of
+from inbounds.sampling.atoms import BEYOND, UNSURE, verdict_of
 from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.grid import REFUSED, Exact, Grid
 from inbounds.sampling.plan import is_usable, parameters
@@ -44,8 +44,8 @@ class Coordinate:
     """
 
     __slots__ = (
-        *("_clamped", "_decide", "_even", "_last", "_lower", "_number", "_offset", "_propose"),
-        *("_verdict", "grid", "noise", "scale", "words"),
+        *("_clamped", "_decide", "_ends", "_even", "_last", "_lower", "_number", "_offset"),
+        *("_propose", "_verdict", "grid", "noise", "scale", "words"),
     )
 
     def __init__(
@@ -63,6 +63,7 @@ class Coordinate:
         self.noise, self.scale, self._clamped = noise, scale, clamped
         self.grid = grid = Grid.fit(lower, upper, step, scale)
         self._lower, self._last, self._even = lower, grid.intervals, step is None
+        self._ends = 0, grid.intervals
         self.words = 3 if clamped else 2
         self._number, self._offset = number_at(grid), offset_from(lower, upper)
         width, spacing = upper - lower, spacing_of(grid)
@@ -106,11 +107,9 @@ class Coordinate:
             return inside
         word = words[2]
         verdict = judge(proposal[0], word)
-        if verdict == INSIDE:
-            return inside
-        if verdict == BEYOND:
-            return self._last if word >> 63 else 0
-        return self.at_bound(number, word, inside, entropy)
+        if verdict == UNSURE:
+            return self.at_bound(number, word, inside, entropy)
+        return (inside, self._ends[word >> 63])[verdict == BEYOND]  # no branch, so time is constant
 
     def tried(
         self, number: Exact, words: Sequence[int], proposal: Proposal | None, entropy: Entropy

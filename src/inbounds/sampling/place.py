@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.sampling.grid import Exact, clamp
 from inbounds.sampling.offset import NUDGE
+from inbounds.sampling.point import EXACT, PAD, floor_double, offset_from, padded_array
 
 _MOST_BUCKETS = 1 << 16
 
@@ -71,29 +72,41 @@ class Places:
         return np.array([bisect_right(self.inner, number) for number in inside], np.intp)
 
     @cached_property
-    def of_double(self) -> Callable[[float], int]:
-        """A function that returns what `of_doubles` does, for one double."""
+    def of_double(self) -> Callable[[float], float]:
+        """A function that returns what `of_doubles` does, for one double, in equal time.
+
+        It computes with floats, and with integers that Python does not keep.
+        """
         if self.buckets is None:
             return _count_not_above(self.inner)
         lower, factor = self.lower, self.buckets[0]
-        before, boundary = self.buckets[1].item, self.buckets[2].item
+        before, boundary = (padded_array("d", side) for side in self.buckets[1:])
 
-        def cell(inside: float) -> int:
-            bucket = int((inside - lower + NUDGE) * factor)
-            count: int = before(bucket) + (inside >= boundary(bucket))
+        def cell(inside: float) -> float:
+            place = (inside - lower + NUDGE) * factor
+            bucket = int(floor_double(place) + PAD)
+            count: float = before[bucket] + (inside >= boundary[bucket])
             return count
 
         return cell
 
-    def of_exact(self, number: Exact) -> int:
+    def of_exact(self, number: Exact) -> float:
         """Return the same for one number of any type, which need not be in the box."""
         if type(number) is int:
             return self._of_integer(number)
         return bisect_right(self.inner, clamp(number, self.lower, self.upper))
 
     @cached_property
-    def _of_integer(self) -> Callable[[int], int]:
-        count = _count_not_above([math.ceil(boundary) for boundary in self.inner])
+    def _of_integer(self) -> Callable[[int], float]:
+        ceilings = [math.ceil(boundary) for boundary in self.inner]
+        width = int(self.upper) - int(self.lower)
+        if self.lower.is_integer() and self.upper.is_integer() and width <= EXACT:
+            # Distances are doubles, which are found in more equal time than integers.
+            offset, first = offset_from(self.lower, self.upper), int(self.lower)
+            inner = tuple(float(ceiling - first) for ceiling in ceilings)
+            find = Places(0.0, float(width), inner).of_double
+            return lambda number: find(offset(number))
+        count = _count_not_above(ceilings)
         first, last = (bisect_right(self.inner, bound) for bound in (self.lower, self.upper))
         return lambda number: min(max(count(number), first), last)
 
@@ -140,7 +153,7 @@ def _not_above(ends: NDArray[Any], values: NDArray[Any], largest: float) -> NDAr
     return np.minimum(counts, ends.size)
 
 
-def _count_not_above(ends: Sequence[float]) -> Callable[[float], int]:
+def _count_not_above(ends: Sequence[float]) -> Callable[[float], float]:
     """Return a function that does the same for one number.
 
     A list of 2ⁿ - 1 numbers is bisected in n steps, whatever the number is.

@@ -5,6 +5,7 @@ computed once, when a function is made.
 """
 
 import math
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,13 @@ from inbounds.sampling.grid import Exact, Grid, _common_fractions
 _ROOT = 1 << 52
 _ROOT_DOUBLE = float(_ROOT)
 _BASE = _ROOT * _ROOT
-_EXACT = 2.0**53  # a double represents every integer up to this one exactly
+
+EXACT = 2.0**53
+"""A double represents every integer up to this one exactly."""
+
+PAD = 257.0
+"""Added to places in a table, because Python keeps smaller integers, and finds them sooner than it
+makes others."""
 
 FEW = 16
 """Values of a call that are drawn one by one, as arrays would take longer."""
@@ -39,6 +46,20 @@ def one_by_one(
     return np.array([draw(number, entropy) for number in numbers]).reshape(values.shape)
 
 
+def padded_array(kind: str, numbers: NDArray[Any]) -> "array[Any]":
+    """Return a table whose first entry has the place PAD.
+
+    It is one array, because objects of their own would lie in memory as chance has it, and some
+    would be found sooner than others.
+
+    Examples
+    --------
+    >>> padded_array("d", np.array([0.5]))[257]
+    0.5
+    """
+    return array(kind, [*[0] * int(PAD), *numbers.tolist()])
+
+
 def clamp_double(lower: float, upper: float) -> Callable[[Exact], float | None]:
     """Return a function that moves doubles and integers into [lower, upper], in equal time.
 
@@ -53,7 +74,7 @@ def clamp_double(lower: float, upper: float) -> Callable[[Exact], float | None]:
     >>> clamp_double(0.0, 2.0**60)(41) is None
     True
     """
-    holds_integers = max(abs(lower), abs(upper)) <= _EXACT
+    holds_integers = max(abs(lower), abs(upper)) <= EXACT
     least, most = math.floor(lower), math.ceil(upper)
 
     def clamped(number: Exact) -> float | None:
@@ -149,7 +170,7 @@ def _unbounded(grid: Grid) -> Callable[[float], float]:
     if step is not None and grid.spacing == exact(step):
         return lambda index: lower + step * index
     width = upper - lower
-    last = float(grid.intervals) if grid.intervals <= _EXACT else grid.intervals
+    last = float(grid.intervals) if grid.intervals <= EXACT else grid.intervals
     if lower + width == upper:  # then no index gives more, because rounding keeps the order
         return lambda index: index / last * width + lower
 

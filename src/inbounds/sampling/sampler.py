@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.numerics.noise import Noise
+from inbounds.sampling import blocks
 from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.coordinate import Coordinate, coordinate, spacing_of
-from inbounds.sampling.entropy import Entropy
+from inbounds.sampling.entropy import Entropy, SystemEntropy
 from inbounds.sampling.filling import FEW, Block, Filling, pieces
 from inbounds.sampling.grid import Exact, Grid, even_intervals, even_points
 from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
@@ -75,15 +77,13 @@ class Sampler:
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, whose last axis runs over the coordinates."""
         flat = values.reshape(-1)
-        if flat.size <= FEW:
+        kernel = self._kernel(flat, entropy)
+        if flat.size <= FEW and kernel is None:
             outputs = np.array(self._draw_few(flat, entropy), self._dtype)
         else:
             outputs = np.empty(flat.size, self._dtype)
             _ = self._plan  # built once, before threads start
             read = self._reader(flat.dtype)
-            joint = self.lower.size > 1
-            variant = self.noise, self.clamped, joint or bool(self._plan.narrow[0])
-            kernel = kernel_for("trial_kernel", flat, joint, *variant)
 
             def fill(part: slice) -> None:
                 block, out = read(flat[part], self._where(part)), outputs[part]
@@ -93,6 +93,18 @@ class Sampler:
 
             in_blocks(flat.size, entropy, fill, _PART)
         return outputs.reshape(values.shape)
+
+    def _kernel(self, flat: NDArray[Any], entropy: Entropy) -> ModuleType | None:
+        """Return the compiled trials if they repay.
+
+        Equal seeds give equal outputs, compiled or not. Few values take their words in an order of
+        their own, so compiled trials serve them only if no seed can repeat the words.
+        """
+        if flat.size < blocks.MANY or (flat.size <= FEW and not isinstance(entropy, SystemEntropy)):
+            return None
+        joint = self.lower.size > 1
+        variant = self.noise, self.clamped, joint or bool(self._plan.narrow[0])
+        return kernel_for("trial_kernel", flat, joint, *variant)
 
     def _draw_few(self, values: NDArray[Any], entropy: Entropy) -> list[float]:
         """Return outputs that are drawn one at a time, from random words drawn at once."""

@@ -5,6 +5,7 @@ the output and, between knots, one for the random rounding. Values are exact num
 `sampler`: none is rounded before it is compared.
 """
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,7 @@ from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Exact, clamp
 from inbounds.sampling.offset import NUDGE, as_doubles, doubles_hold
 from inbounds.sampling.place import Places
+from inbounds.sampling.point import PAD, padded_array
 from inbounds.sampling.uniform import Uniform
 
 _MASK = (1 << 64) - 1
@@ -114,20 +116,28 @@ class TableSampler:
 
         return draw
 
-    def _is_upward(self, number: Exact, cell: int, word: int, entropy: Entropy) -> bool:
+    def _is_upward(self, number: Exact, cell: float, word: int, entropy: Entropy) -> bool:
         """Return whether one number is rounded to the knot above it.
 
         Proof: docs/proofs/optimal.md, theorem 9.
         """
-        inside, knots = self._clamped(number), self._knots
+        inside, knots = self._clamped(number), self._padded_knots
         if inside is None or knots is None:
-            fraction = float(self._fraction(number, cell))
+            fraction = float(self._fraction(number, int(cell)))
         else:
-            fraction = (inside - knots[0].item(cell) + NUDGE) * knots[1].item(cell)
+            place = int(cell + PAD)
+            fraction = (inside - knots[0][place] + NUDGE) * knots[1][place]
         distance = (word >> 11) * 2.0**-53 - fraction
         if abs(distance) < _MARGIN:
-            return is_below(Uniform(entropy, word, 64), self._fraction(number, cell))
+            return is_below(Uniform(entropy, word, 64), self._fraction(number, int(cell)))
         return distance < 0
+
+    @cached_property
+    def _padded_knots(self) -> "tuple[array[float], array[float]] | None":
+        if self._knots is None:
+            return None
+        knots, per_gap = (padded_array("d", side) for side in self._knots)
+        return knots, per_gap
 
     @cached_property
     def _clamped(self) -> Callable[[Exact], float | None]:

@@ -12,7 +12,6 @@ the same bits. Proof: docs/proofs/sampler.md, theorem 5.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable
 from functools import cache
@@ -23,6 +22,7 @@ from inbounds.numerics.normal import NORMAL
 from inbounds.sampling.exponential import LEAST, exp
 from inbounds.sampling.grid import REFUSED
 from inbounds.sampling.plan import EXCESS, NARROW, ROOT, SPARE, Parameters
+from inbounds.sampling.point import PAD, padded_array
 from inbounds.sampling.strips import STRIPS, strips
 
 UNSURE = -2.0
@@ -39,8 +39,6 @@ _ACCEPTED = 1.0 + V_MARGIN
 _, _C1, _C2, _C3, _C4, _C5, _C6 = ROOT
 _BASE = STRIPS + SPARE
 _WHOLE = 2.0**52  # doubles from here on are whole numbers
-_PAD = 257.0  # Python keeps smaller integers, and finds them sooner than it makes others
-_PADDING = [math.nan] * int(_PAD)
 
 
 Proposal = tuple[float, float, float, float]
@@ -79,12 +77,11 @@ def trial_of(noise: Noise, given: Parameters, caution: float = 0.0) -> Trial:
 def _table(noise: Noise) -> tuple[array[float], array[float], float, float]:
     """Return the inner edges and the widths of the strips, 2**32 heights, and half their number.
 
-    They are arrays, because the strips of a value at a bound would find more room in a processor's
-    cache if they were objects.
+    Places in them are padded.
     """
     table = strips(noise)
     sides = table.edges[:-1], table.widths
-    edges, widths = (array("d", [*_PADDING, *side.tolist()]) for side in sides)
+    edges, widths = (padded_array("d", side) for side in sides)
     return edges, widths, table.height * 2.0**32, float(table.count // 2)
 
 
@@ -137,7 +134,7 @@ def _wide_decisions(
     def decide(proposal: Proposal, word: int, second: int) -> float:
         place, first, many, thin = proposal
         share = many * 2.0**-32
-        choice = (word >> 32) * share + (first + _PAD)  # exact: 12 bits before the point, 32 after
+        choice = (word >> 32) * share + (first + PAD)  # exact: 12 bits before the point, 32 after
         strip = int(choice)
         width = widths[strip]
         z = edges[strip] + width * ((second >> 12) * 2.0**-52)

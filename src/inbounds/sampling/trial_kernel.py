@@ -35,6 +35,10 @@ from inbounds.sampling.trial_block import Again, BlockTrials
 
 _TILE = 512  # values whose intermediate results stay in the nearest cache
 _STAGGER = 128  # space between rows, as addresses equal modulo 4096 would stall the processor
+# Neighbouring strips are far apart in memory, in rows of every 128th strip. So the strips of any
+# value lie in all lines of the processor's cache that the table takes, and reading them tells
+# nothing; in order, those of a value at a bound would lie in half of the lines.
+_ROW_BITS, _LAST_ROW, _ROW = U64(7), U64(127), U64(9)
 
 _, _C1, _C2, _C3, _C4, _C5, _C6 = ROOT
 _STRIPS, _TWICE, _BASE = float(STRIPS), 2.0 * STRIPS, STRIPS + SPARE
@@ -80,7 +84,15 @@ def _trial_loop(noise: Noise, narrow: bool, joint: bool) -> Callable[..., int]:
     )
     if narrow:
         return _make_narrow(constants[0], joint, DIGEST)
-    return _make_wide(*constants, table.edges[:-1].copy(), table.widths.copy())
+    return _make_wide(*constants, _scattered(table.edges[:-1]), _scattered(table.widths))
+
+
+def _scattered(column: Floats) -> Floats:
+    """Return a column of the table in the order in which compiled trials read it."""
+    strip = np.arange(column.size, dtype=np.uint64)
+    scattered = np.zeros((int(_LAST_ROW) + 1) * int(_ROW))
+    scattered[(strip & _LAST_ROW) * _ROW + (strip >> _ROW_BITS)] = column
+    return scattered
 
 
 @cache
@@ -137,7 +149,8 @@ def _make_wide(which, half, weight, widest, excess, joint, digest, edges, widths
                 product = (firsts[i] >> U64(32)) * U64(np.uint32(np.int32(count)))
                 rest = np.uint64((product & LOW_32) | AS_INTEGER).view(np.float64) - TWO_52
                 places[i] = place
-                strip[i] = np.uint64(np.uint32(np.int32(half - down))) + (product >> U64(32))
+                chosen = np.uint64(np.uint32(np.int32(half - down))) + (product >> U64(32))
+                strip[i] = (chosen & _LAST_ROW) * _ROW + (chosen >> _ROW_BITS)
                 thins[i] = min(count / (_TWICE - (p + q)) * target[k], 1.0)
                 counts[i] = rest - count  # not negative if the choice is certainly uniform
             for i in range(end - start):

@@ -43,8 +43,8 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "_served", Counter())
-    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks._MANY + blocks._CALL))
-    values = np.zeros(blocks._MANY)
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks.MANY + blocks._CALL))
+    values = np.zeros(blocks.MANY)
     assert kernel_for("window_kernel", values) is None
     assert kernel_for("table_kernel", values) is None
     assert kernel_for("window_kernel", values) is sys.modules["inbounds.sampling.window_kernel"]
@@ -53,9 +53,9 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
 
 def test_what_is_compiled_by_itself_is_counted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_served", Counter())
-    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks._MANY + blocks._CALL))
-    values = np.zeros(blocks._MANY)
-    for kind in (values, np.zeros(2 * blocks._MANY)[::2], np.frombuffer(bytes(8 * blocks._MANY))):
+    monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks.MANY + blocks._CALL))
+    values = np.zeros(blocks.MANY)
+    for kind in (values, np.zeros(2 * blocks.MANY)[::2], np.frombuffer(bytes(8 * blocks.MANY))):
         assert kernel_for("window_kernel", kind, "step") is None
         assert kernel_for("window_kernel", kind, "no step") is None
     assert kernel_for("window_kernel", values, "step") is not None
@@ -114,6 +114,6 @@ def test_without_a_working_numba_plain_code_serves_always(
         monkeypatch.delitem(sys.modules, "numba", raising=False)
         monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
-    many = np.zeros(blocks._MANY)
+    many = np.zeros(blocks.MANY)
     assert kernel_for("window_kernel", many) is None
     assert kernel_for("window_kernel", many) is None

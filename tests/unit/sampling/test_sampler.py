@@ -40,7 +40,7 @@ def make(
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let plain floats, arrays or compiled code serve draws of any size."""
     monkeypatch.setattr(sampler, "FEW", 10**9 if request.param == "few" else 0)
-    monkeypatch.setattr(blocks, "_MANY", 1 if request.param == "compiled" else 10**9)
+    monkeypatch.setattr(blocks, "MANY", 1 if request.param == "compiled" else 10**9)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
     name: str = request.param
     return name
@@ -127,7 +127,7 @@ def test_compiled_code_and_arrays_give_the_same_bits(
     values = np.random.default_rng(1).uniform(-1, 12, (1000, 6)) + source.lower[0]
     drawn = []
     for least in (1, 10**9):
-        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "MANY", least)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(source.draw(values.astype(kind), SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()

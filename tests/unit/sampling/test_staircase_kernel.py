@@ -78,7 +78,7 @@ def test_compiled_and_plain_code_give_the_same_bits(
     share = np.random.default_rng(2).random(5000)
     values = np.append(lattice.lower + share * (lattice.upper - lattice.lower), [-math.inf, 1e308])
     for least in (1, 10**9):
-        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "MANY", least)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
@@ -99,7 +99,7 @@ def test_numbers_of_any_type_give_the_same_bits(kind: Any, monkeypatch: pytest.M
     sampler = StaircaseSampler(Lattice.fit(float(base), float(base + 2**20), 4096.0, 1.0), 1.0)
     values, drawn = np.array([base + i for i in range(100)], object).astype(kind), []
     for least in (1, 10**9):
-        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "MANY", least)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()

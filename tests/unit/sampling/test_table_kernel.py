@@ -128,7 +128,7 @@ def test_compiled_and_plain_code_give_the_same_bits(
     sampler = sampler_of(box, objective)
     values, drawn = np.array(hard_values(sampler) * 8), []
     for least in (1, 10**9):
-        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "MANY", least)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
@@ -141,7 +141,7 @@ def test_a_block_that_words_do_not_decide_is_done_again_from_the_same_words(
     values, drawn = np.random.default_rng(4).random(1000), []
     for margin in (_MARGIN, 0.5):  # nearly every value is too close to call
         monkeypatch.setattr(table, "_MARGIN", margin)
-        monkeypatch.setattr(blocks, "_MANY", 1)
+        monkeypatch.setattr(blocks, "MANY", 1)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(sampler.draw(values, SeededEntropy(6)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
@@ -151,7 +151,7 @@ def test_uneven_boundaries_and_extreme_gaps_take_the_plain_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(point, "FEW", 0)
-    monkeypatch.setattr(blocks, "_MANY", 1)
+    monkeypatch.setattr(blocks, "MANY", 1)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
     sure = tuple(tuple((1 << 128) - 3 if i == j else 1 for j in range(4)) for i in range(4))
     cells = TableSampler(0.0, 1.0, (0.0, 1e-9, 2e-9, 0.5, 1.0), False, sure, (0.0, 0.1, 0.2, 0.3))

@@ -87,7 +87,7 @@ def drawn_both_ways(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     found = []
     for least in (1, 10**9):
-        monkeypatch.setattr(blocks, "_MANY", least)
+        monkeypatch.setattr(blocks, "MANY", least)
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         found.append(sampler.draw(values, SeededEntropy(7)))
     return found[0], found[1]
