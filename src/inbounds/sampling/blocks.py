@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from inbounds.sampling.entropy import Entropy, SystemEntropy
 
-MANY = 8
+MANY = 6
 """Values of a call from which compiled code is quicker, if it is loaded."""
 
 _BLOCK = 1 << 14  # values in a block, whose random words stay in a core's cache
@@ -25,7 +25,9 @@ _REPAYS = 1 << 26  # values that plain code serves in about the time in which lo
 _served: Counter[Hashable] = Counter()  # values, for each kernel and variant
 
 
-def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleType | None:
+def kernel_for(
+    name: str, values: NDArray[Any], entropy: Entropy, *variant: Hashable, few: int = 0
+) -> ModuleType | None:
     """Return a module of compiled loops if it repays to use it for `values`, or else None.
 
     Plain code gives the same bits in two or three times the time. It serves until it has taken
@@ -34,13 +36,18 @@ def kernel_for(name: str, values: NDArray[Any], *variant: Hashable) -> ModuleTyp
     array by itself, so values are counted by these. Without numba, which the extra "fast" installs,
     plain code always serves.
 
+    Equal seeds give equal outputs, compiled or not. Up to `few` values take their words in an order
+    of their own in plain code, so they are compiled only if no seed can repeat their words.
+
     Examples
     --------
     >>> import numpy as np
-    >>> kernel_for("window_kernel", np.zeros(1000)) is None
+    >>> from inbounds.sampling.entropy import SYSTEM
+    >>> kernel_for("window_kernel", np.zeros(1000), SYSTEM) is None
     True
     """
-    if values.size < MANY:
+    seeded = not isinstance(entropy, SystemEntropy)
+    if values.size < MANY or (values.size <= few and seeded):
         return None
     flags = values.flags
     key = name, values.dtype.str, flags.writeable, flags.c_contiguous, *variant

@@ -111,19 +111,18 @@ class Coordinate:
             return self.at_bound(number, word, inside, entropy)
         return (inside, self._ends[word >> 63])[verdict == BEYOND]  # no branch, so time is constant
 
-    def tried(
-        self, number: Exact, words: Sequence[int], proposal: Proposal | None, entropy: Entropy
-    ) -> float:
-        """Return the index of an output before it may be moved to a bound.
+    def trial(
+        self, number: Exact, words: tuple[int, int], proposal: Proposal | None
+    ) -> tuple[float, Proposal]:
+        """Make one trial by two random words; return an index, REFUSED or UNSURE, and the proposal.
 
-        The first trial is by two random words; the proposal may be known already.
+        The proposal may be known already. The index is that before a value may move to a bound.
         """
         assert self._propose is not None
         assert self._decide is not None
         if proposal is None:
             proposal = self._propose(self._offset(number))
-        index = self._decide(proposal, words[0], words[1])
-        return index if index >= 0 else self._again(index, words, proposal, number, entropy)
+        return self._decide(proposal, *words), proposal
 
     def _again(
         self,

@@ -19,7 +19,7 @@ from inbounds._types import Floats
 from inbounds.sampling.atoms import BEYOND, UNSURE, verdicts
 from inbounds.sampling.coordinate import Coordinate
 from inbounds.sampling.entropy import Entropy
-from inbounds.sampling.grid import Exact
+from inbounds.sampling.grid import REFUSED, Exact
 from inbounds.sampling.plan import Plan
 from inbounds.sampling.proposal_block import scratch_for
 from inbounds.sampling.trial import Proposal
@@ -32,6 +32,9 @@ FEW = 20
 """Up to this many values, trials in plain floats are quicker than in arrays."""
 
 _BLOCK = 1 << 14  # values whose trials stay in a core's cache
+_FEW_COMPILED = 4  # what FEW_REFUSED is where trials are compiled
+
+_Left = tuple[int, Exact, Proposal | None]  # the place of a value, the value, and its proposal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,21 +140,35 @@ class Filling:
         for i, proposal in zip(again.unsure.tolist(), again.proposals, strict=True):
             pair, one = (int(words[i]), int(words[size + i])), self._coordinate(block, i)
             indices[i] = one.settle(block.number(i), proposal, pair, self.entropy)
-        if again.refused.size > FEW_REFUSED:
+        if again.refused.size > (FEW_REFUSED if self.kernel is None else _FEW_COMPILED):
             return again.refused
         if again.refused.size:
             self._repeat(block, indices, again)
         return again.refused[:0]
 
     def _repeat(self, block: Block, indices: Floats, again: Again) -> None:
-        """Make trials of the values that were refused, one by one, until none is."""
-        count, entropy = again.refused.size, self.entropy
-        pairs = entropy.words(2 * count).reshape(-1, 2).tolist()
+        """Make trials of the values that were refused, one by one, until none is.
+
+        They take the words that another block would take, so equal seeds give equal outputs.
+        """
         numbers = block.numbers[again.refused].tolist()
-        known: Sequence[Proposal | None] = again.again or [None] * count
-        each = zip(again.refused.tolist(), numbers, pairs, known, strict=True)
-        for i, number, pair, proposal in each:
-            indices[i] = self._coordinate(block, i).tried(number, pair, proposal, entropy)
+        proposals: Sequence[Proposal | None] = again.again or [None] * len(numbers)
+        left: list[_Left] = list(zip(again.refused.tolist(), numbers, proposals, strict=True))
+        while left:
+            words = self.entropy.words(2 * len(left)).tolist()
+            pairs = zip(words[: len(left)], words[len(left) :], strict=True)
+            tried, left, unsure = left, [], []
+            for (i, number, known), pair in zip(tried, pairs, strict=True):
+                index, proposal = self._coordinate(block, i).trial(number, pair, known)
+                if index >= 0:
+                    indices[i] = index
+                elif index == REFUSED:
+                    left.append((i, number, proposal))
+                else:
+                    unsure.append((i, number, proposal, pair))
+            for i, number, (_, first, many, thin), pair in unsure:
+                choice = int(first), int(many), thin
+                indices[i] = self._coordinate(block, i).settle(number, choice, pair, self.entropy)
 
     def move_to_bounds(self, block: Block, indices: Floats) -> None:
         """Move indices to the bounds where noise leaves the box, by one more random word each.

@@ -27,7 +27,7 @@ PAD = 257.0
 """Added to places in a table, because Python keeps smaller integers, and finds them sooner than it
 makes others."""
 
-FEW = 16
+FEW = 12
 """Values of a call that are drawn one by one, as arrays would take longer."""
 
 

@@ -53,7 +53,7 @@ class ResponseSampler:
         """Return a code for each of `codes`, all of which must be from 0 to k-1."""
         flat = codes.reshape(-1)
         outputs = np.empty(flat.size, np.int64)
-        kernel = kernel_for("table_kernel", flat, "codes")
+        kernel = kernel_for("table_kernel", flat, entropy, "codes")
         _ = self._alias  # built once, before threads start
 
         def fill(block: slice) -> None:

@@ -23,7 +23,7 @@ from inbounds.numerics.noise import Noise
 from inbounds.sampling import blocks
 from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.coordinate import Coordinate, coordinate, spacing_of
-from inbounds.sampling.entropy import Entropy, SystemEntropy
+from inbounds.sampling.entropy import Entropy
 from inbounds.sampling.filling import FEW, Block, Filling, pieces
 from inbounds.sampling.grid import Exact, Grid, even_intervals, even_points
 from inbounds.sampling.offset import Integers, as_doubles, doubles_hold, rational_offsets
@@ -95,16 +95,12 @@ class Sampler:
         return outputs.reshape(values.shape)
 
     def _kernel(self, flat: NDArray[Any], entropy: Entropy) -> ModuleType | None:
-        """Return the compiled trials if they repay.
-
-        Equal seeds give equal outputs, compiled or not. Few values take their words in an order of
-        their own, so compiled trials serve them only if no seed can repeat the words.
-        """
-        if flat.size < blocks.MANY or (flat.size <= FEW and not isinstance(entropy, SystemEntropy)):
-            return None
+        """Return the compiled trials if they repay."""
+        if flat.size < blocks.MANY:
+            return None  # without a plan
         joint = self.lower.size > 1
-        variant = self.noise, self.clamped, joint or bool(self._plan.narrow[0])
-        return kernel_for("trial_kernel", flat, joint, *variant)
+        variant = joint, self.noise, self.clamped, joint or bool(self._plan.narrow[0])
+        return kernel_for("trial_kernel", flat, entropy, *variant, few=FEW)
 
     def _draw_few(self, values: NDArray[Any], entropy: Entropy) -> list[float]:
         """Return outputs that are drawn one at a time, from random words drawn at once."""

@@ -60,11 +60,11 @@ class StaircaseSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | Cells:
         """Return an output for each of `values`."""
-        if 0 < values.size <= point.FEW:
-            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
+        kernel = kernel_for("staircase_kernel", flat, entropy, self.step is None, few=point.FEW)
+        if kernel is None and 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self._integral else np.float64)
-        kernel = kernel_for("staircase_kernel", flat, self.step is None)
         _ = self.noise.tables  # built once, before threads start
         read = self._reader(flat.dtype, kernel)
 

@@ -73,13 +73,14 @@ class TableSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, which are finite numbers of any type."""
-        if 0 < values.size <= point.FEW:
-            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
+        variant = self.rounds_between, self.integral
+        kernel = kernel_for("table_kernel", flat, entropy, *variant, few=point.FEW)
+        if kernel is None and 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.integral else np.float64)
         bounds = np.array([self.lower]), np.array([self.upper])
         hold = doubles_hold(flat.dtype, *bounds)
-        kernel = kernel_for("table_kernel", flat, self.rounds_between, self.integral)
         _ = self._alias, self._places.buckets, self._knots  # built once, before threads start
 
         def fill(block: slice) -> None:

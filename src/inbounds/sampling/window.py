@@ -129,12 +129,13 @@ class WindowSampler:
 
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each value, by compiled code if there are many."""
-        if 0 < values.size <= point.FEW:
-            return point.one_by_one(self._draw_one, values, entropy)
         flat = values.reshape(-1)
+        variant = self.grid.step is None
+        kernel = kernel_for("window_kernel", flat, entropy, variant, few=point.FEW)
+        if kernel is None and 0 < values.size <= point.FEW:
+            return point.one_by_one(self._draw_one, values, entropy)
         outputs: NDArray[Any] = np.empty(flat.size, np.int64 if self.grid.integral else np.float64)
         read, *bounds = interval_doubles(flat.dtype, self.grid.lower, self.grid.upper)
-        kernel = kernel_for("window_kernel", flat, self.grid.step is None)
         write = self._plain(*bounds) if kernel is None else self._compiled(kernel, *bounds)
         words_each = 2 if self.grid.step is None else 3
 

@@ -45,10 +45,11 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
     monkeypatch.setattr(blocks, "_served", Counter())
     monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks.MANY + blocks._CALL))
     values = np.zeros(blocks.MANY)
-    assert kernel_for("window_kernel", values) is None
-    assert kernel_for("table_kernel", values) is None
-    assert kernel_for("window_kernel", values) is sys.modules["inbounds.sampling.window_kernel"]
-    assert kernel_for("window_kernel", values[1:]) is None
+    assert kernel_for("window_kernel", values, SYSTEM) is None
+    assert kernel_for("table_kernel", values, SYSTEM) is None
+    kernel = sys.modules["inbounds.sampling.window_kernel"]
+    assert kernel_for("window_kernel", values, SYSTEM) is kernel
+    assert kernel_for("window_kernel", values[1:], SYSTEM) is None
 
 
 def test_what_is_compiled_by_itself_is_counted_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,9 +57,21 @@ def test_what_is_compiled_by_itself_is_counted_by_itself(monkeypatch: pytest.Mon
     monkeypatch.setattr(blocks, "_REPAYS", 2 * (blocks.MANY + blocks._CALL))
     values = np.zeros(blocks.MANY)
     for kind in (values, np.zeros(2 * blocks.MANY)[::2], np.frombuffer(bytes(8 * blocks.MANY))):
-        assert kernel_for("window_kernel", kind, "step") is None
-        assert kernel_for("window_kernel", kind, "no step") is None
-    assert kernel_for("window_kernel", values, "step") is not None
+        assert kernel_for("window_kernel", kind, SYSTEM, "step") is None
+        assert kernel_for("window_kernel", kind, SYSTEM, "no step") is None
+    assert kernel_for("window_kernel", values, SYSTEM, "step") is not None
+
+
+def test_few_values_are_compiled_only_if_no_seed_can_repeat_their_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "_REPAYS", 0)
+    values = np.zeros(blocks.MANY)
+    for few, seeded in ((blocks.MANY, False), (blocks.MANY - 1, True)):
+        assert kernel_for("window_kernel", values, SYSTEM, few=few) is not None
+        assert (
+            kernel_for("window_kernel", values, SeededEntropy(1), few=few) is not None
+        ) is seeded
 
 
 WITHOUT_NUMBA = """
@@ -115,5 +128,5 @@ def test_without_a_working_numba_plain_code_serves_always(
         monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
     many = np.zeros(blocks.MANY)
-    assert kernel_for("window_kernel", many) is None
-    assert kernel_for("window_kernel", many) is None
+    assert kernel_for("window_kernel", many, SYSTEM) is None
+    assert kernel_for("window_kernel", many, SYSTEM) is None

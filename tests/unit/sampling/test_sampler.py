@@ -11,7 +11,7 @@ from scipy import stats
 from inbounds.numerics.noise import Noise
 from inbounds.numerics.noises import NOISES
 from inbounds.numerics.normal import NORMAL
-from inbounds.sampling import blocks, coordinate, reference, sampler
+from inbounds.sampling import blocks, coordinate, filling, reference, sampler, trial_block
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
 from inbounds.sampling.filling import FEW, Filling
 from inbounds.sampling.sampler import Sampler
@@ -131,6 +131,26 @@ def test_compiled_code_and_arrays_give_the_same_bits(
         monkeypatch.setattr(blocks, "_REPAYS", 0)
         drawn.append(source.draw(values.astype(kind), SeededEntropy(5)))
     assert drawn[0].tobytes() == drawn[1].tobytes()
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("scale", [0.3, 200.0])
+@pytest.mark.parametrize("caution", [0.0, 0.3])
+@pytest.mark.parametrize("program", ["arrays", "compiled"])
+def test_refused_values_are_repeated_one_by_one_or_together_with_the_same_bits(
+    noise: Noise, scale: float, caution: float, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With caution, some of the repeated trials are too close to call."""
+    monkeypatch.setattr(blocks, "MANY", 1 if program == "compiled" else 10**9)
+    monkeypatch.setattr(blocks, "_REPAYS", 0)
+    source = make(0.0, 1.0, scale, noise=noise, caution=caution)
+    values, drawn = np.random.default_rng(2).uniform(-0.1, 1.1, 2000), []
+    for few in (-1, 3, 10**9):
+        monkeypatch.setattr(filling, "FEW_REFUSED", few)
+        monkeypatch.setattr(filling, "_FEW_COMPILED", few)
+        monkeypatch.setattr(trial_block, "FEW_REFUSED", few)
+        drawn.append(source.draw(values, SeededEntropy(6)).tobytes())
+    assert drawn[0] == drawn[1] == drawn[2]
 
 
 @pytest.mark.parametrize("noise", NOISES)
