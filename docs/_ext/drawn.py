@@ -30,7 +30,7 @@ def look(theme: str) -> dict[str, Any]:
     inked = ["axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"]
     return {
         **dict.fromkeys(inked, ink),
-        **dict.fromkeys(["figure.facecolor", "axes.facecolor", "savefig.facecolor"], paper),
+        **dict.fromkeys(["figure.facecolor", "axes.facecolor", "savefig.facecolor"], "none"),
         "axes.grid": True,
         "axes.axisbelow": True,
         "axes.prop_cycle": mpl.cycler(color=_LINES[theme]),

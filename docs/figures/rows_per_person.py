@@ -43,7 +43,7 @@ def draw() -> Figure:
             marker=marker,
             linestyle="none",
             capsize=3,
-            label=f"{most} rows a person",
+            label=f"{most} rows per person",
         )
     axes.set_xticks(place, WEEK)
     axes.set_ylim(0, 800)
