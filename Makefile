@@ -23,7 +23,7 @@ demo: .venv/.demo ## Show what inbounds does; figures and numbers go to demo-out
 	$(BIN)/python examples/demo.py demo-output
 
 test: .venv/.ready ## Run the tests and doctests
-	$(BIN)/pytest -m "not alone" -n auto --dist loadfile --no-loadscope-reorder
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not alone" -n auto --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone tests/attacks
 
 check: .venv/.ready ## Check format, lint, types and layers

@@ -320,13 +320,21 @@ def test_the_clock_tells_cells_apart_if_a_search_may_end_early(
     assert accuracy(FAR_TABLE.release, TRAIN, TEST, pair, MANY) >= 0.58
 
 
-@pytest.mark.parametrize("mechanism", [Window, Optimal, ClampedStaircase])
-def test_no_product_has_a_subnormal_factor(mechanism: type[Window]) -> None:
+@pytest.mark.parametrize("width", [1.0, 1e12, 1e30, 1e99, 1e200, 1.6e308])
+@pytest.mark.parametrize("step", [None, 0.1])
+def test_no_product_is_subnormal_or_has_a_subnormal_factor(
+    width: float, step: float | None
+) -> None:
     """No false alarm: numpy reports the loss of digits that such a product would have."""
-    values = np.array([5e-324, 1e-310, 2.0**-1022, 0.0, 1e12])
+    values = np.array([5e-324, 1e-310, 2.0**-1022, 0.0, -1.0, width] * 10)
+    box = Box(0, width, step=None if step is None else step * width)
+    kinds = Window, ClampedStaircase
+    mechanisms: list[Mechanism] = [kind(box, 0.3 * width, 1.0) for kind in kinds]
+    if width < 1e100:
+        mechanisms += [Optimal(box, 0.3 * width, 1.0), Optimal(box, 0.3 * width, 1.0, "worst")]
     with np.errstate(under="raise"):
-        mechanism(Box(0, 1e12), 3e11, 1.0).release(values)
-        Optimal(Box(0, 1e12), 3e11, 1.0, "worst").release(values)
+        for mechanism in mechanisms:
+            mechanism.release(values)
         with pytest.raises(FloatingPointError):
             _ = values * 1e-3
 

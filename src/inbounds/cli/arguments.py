@@ -94,7 +94,8 @@ EpsilonOrRho = Annotated[
     float | None, number_option(help="The guarantee's epsilon; pure without --delta.")
 ]
 Delta = Annotated[
-    float | None, number_option(help="The guarantee's delta, which allows less noise for many numbers.")
+    float | None,
+    number_option(help="The guarantee's delta, which allows less noise for many numbers."),
 ]
 Rho = Annotated[
     float | None, number_option(help="Zero-concentrated privacy, in place of --epsilon.")

@@ -12,11 +12,11 @@ _MOST_STEPS = 100  # about 20 are usual
 _STAY_INSIDE = 0.995
 _UNUSED = 1e-5  # of an even weight: the solver does not reach zero
 _SINGULAR = 1e-9  # information below this, of the average, tells nothing
-_ROUNDING = 1e-14  # of all information: what is left of it when nothing is told
+_NOTHING = 1e-14  # of all information: what rounding leaves of it when nothing is told
 _TINY = 1e-300
-_ONE_THREAD = (
-    1 << 18
-)  # for larger products BLAS wakes threads, which is slow, 70 times on a busy machine
+# BLAS wakes threads for larger products and systems of equations. That gains little, and on a busy
+# machine it takes up to 70 times as long.
+_ONE_THREAD, _ONE_THREAD_SYSTEM = 1 << 18, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ def freedom(response: Floats, counts: Floats, penalty: Floats, weights: Floats) 
         return 0.0
     information = weighted_square(response[np.ix_(used, seen)] / chances, counts[seen])
     changes = np.linalg.qr(np.ones((size, 1)), mode="complete")[0][:, 1:]
-    rounding = _ROUNDING * float(np.trace(information))
+    rounding = _NOTHING * float(np.trace(information))
     information, stiffness = (
         changes.T @ matrix @ changes for matrix in (information, penalty[np.ix_(used, used)])
     )
     total = information + stiffness
     least = max(_SINGULAR * float(np.trace(total)) / size, rounding, _TINY)
     total += np.eye(size - 1) * least
-    return float(np.trace(np.linalg.solve(total, information)))
+    return float(np.trace(solved(total, information)))
 
 
 def bending(widths: Floats) -> Floats:
@@ -139,7 +139,7 @@ def _step(
     barrier = 0.1 * (weights @ slack) / size
     pull = slope - level + barrier / weights
     system = curvature + np.diag(slack / weights)
-    by_pull, by_level = np.linalg.solve(system, np.column_stack([pull, np.ones(size)])).T
+    by_pull, by_level = solved(system, np.column_stack([pull, np.ones(size)])).T
     level_step = by_pull.sum() / by_level.sum()
     step = by_pull - level_step * by_level
     slack_step = barrier / weights - slack - slack / weights * step
@@ -149,19 +149,44 @@ def _step(
 
 
 def weighted_square(matrix: Floats, weights: Floats) -> Floats:
-    """Return matrix · diag(weights) · matrixᵀ, in pieces small enough for one thread.
+    """Return matrix · diag(weights) · matrixᵀ.
 
     Examples
     --------
     >>> weighted_square(np.array([[1.0, 2.0]]), np.array([10.0, 1.0])).tolist()
     [[14.0]]
     """
-    size, columns = matrix.shape
-    width = max(1, _ONE_THREAD // size**2)
-    result = np.zeros((size, size))
-    for start in range(0, columns, width):
-        piece = matrix[:, start : start + width]
-        result += (piece * weights[start : start + width]) @ piece.T
+    return _product(matrix * weights, matrix.T)
+
+
+def solved(system: Floats, right: Floats) -> Floats:
+    """Return the solution of a system of equations that is symmetric and positive definite.
+
+    Large ones are divided in two: the first unknowns are eliminated, which keeps it definite.
+
+    Examples
+    --------
+    >>> solved(np.diag([2.0, 4.0]), np.array([[1.0], [1.0]])).tolist()
+    [[0.5], [0.25]]
+    """
+    half = len(system) // 2
+    if len(system) <= _ONE_THREAD_SYSTEM:
+        return np.linalg.solve(system, right).astype(np.float64, copy=False)
+    across = system[:half, half:]
+    first = solved(system[:half, :half], np.hstack([across, right[:half]]))
+    shares, start = first[:, : across.shape[1]], first[:, across.shape[1] :]
+    rest = solved(
+        system[half:, half:] - _product(across.T, shares), right[half:] - _product(across.T, start)
+    )
+    return np.vstack([start - _product(shares, rest), rest])
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """Return left · right, in pieces small enough for one thread."""
+    result = np.zeros((len(left), right.shape[1]))
+    width = max(1, _ONE_THREAD // max(result.size, 1))
+    for start in range(0, len(right), width):
+        result += left[:, start : start + width] @ right[start : start + width]
     return result
 
 

@@ -23,6 +23,8 @@ _CALL = 1 << 12  # values that plain code serves in the time that any call takes
 _REPAYS = 1 << 26  # values that plain code serves in about the time in which loops are compiled
 
 _served: Counter[Hashable] = Counter()  # values, for each kernel and variant
+_inside: list[None] = []  # an entry for each thread that is in compiled code
+_forked_while_compiling = False
 
 
 def kernel_for(
@@ -46,6 +48,8 @@ def kernel_for(
     >>> kernel_for("window_kernel", np.zeros(1000), SYSTEM) is None
     True
     """
+    if _forked_while_compiling:
+        return None
     seeded = not isinstance(entropy, SystemEntropy)
     if values.size < MANY or (values.size <= few and seeded):
         return None
@@ -92,8 +96,36 @@ def cores() -> int:
 
 @cache
 def _kernel(name: str) -> ModuleType | None:
-    """Load compiled code; None if numba is missing, or does not fit the NumPy that is installed."""
-    try:
-        return import_module(f"inbounds.sampling.{name}")
-    except ImportError:
-        return None
+    """Load compiled code; None if numba is missing or broken, whatever it raises then."""
+    with in_compiled_code:
+        try:
+            return import_module(f"inbounds.sampling.{name}")
+        except Exception:  # a missing library, for example: plain code serves
+            return None
+
+
+class _InCompiledCode:
+    """While this context lasts, a thread may hold the locks of numba or of an import.
+
+    A child that is forked meanwhile would wait for them for ever, so it gets plain code.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        _inside.append(None)
+
+    def __exit__(self, *_: object) -> None:
+        _inside.pop()
+
+
+in_compiled_code = _InCompiledCode()
+
+
+def _after_fork() -> None:
+    global _forked_while_compiling  # noqa: PLW0603 - a fact about this process
+    _forked_while_compiling = _forked_while_compiling or bool(_inside)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

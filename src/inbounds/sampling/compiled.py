@@ -6,12 +6,14 @@ it as an argument, so that it becomes part of the key.
 """
 
 import hashlib
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
 
 from inbounds._extra import optional
 from inbounds.numerics.noises import NOISES
+from inbounds.sampling.blocks import in_compiled_code
 from inbounds.sampling.exponential import LN2_HIGH, LN2_LOW, LOG2_E, ROUNDER, TAYLOR
 from inbounds.sampling.strips import STRIPS, strips
 
@@ -46,13 +48,26 @@ inlined = numba.njit(inline="always", error_model="numpy")
 def compiled(loop):
     """Compile a loop at its first call; numba keeps it on the disk if there is a place for it.
 
-    The compiler may not fuse operations: docs/proofs/sampler.md, theorem 5.
+    If what is on the disk cannot be read, or nothing can be written there, the loop is compiled for
+    this process alone. The compiler may not fuse operations: docs/proofs/sampler.md, theorem 5.
     """
     options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(loop)
+        program = numba.njit(cache=True, **options)(loop)
     except RuntimeError:  # no folder can be written
-        return numba.njit(**options)(loop)
+        program = numba.njit(**options)(loop)
+
+    @wraps(loop)
+    def run(*arguments):
+        nonlocal program
+        with in_compiled_code:
+            try:
+                return program(*arguments)
+            except Exception:  # loops raise nothing, so it is numba's cache
+                program = numba.njit(**options)(loop)
+                return program(*arguments)
+
+    return run
 
 
 def digest(folder: Path = Path(__file__).parent) -> int:

@@ -121,7 +121,8 @@ class Coordinate:
         assert self._propose is not None
         assert self._decide is not None
         if proposal is None:
-            proposal = self._propose(self._offset(number))
+            double = type(number) is float
+            proposal = self._propose(number - self._lower if double else self._offset(number))
         return self._decide(proposal, *words), proposal
 
     def _again(

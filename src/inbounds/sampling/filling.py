@@ -32,7 +32,7 @@ FEW = 20
 """Up to this many values, trials in plain floats are quicker than in arrays."""
 
 _BLOCK = 1 << 14  # values whose trials stay in a core's cache
-_FEW_COMPILED = 4  # what FEW_REFUSED is where trials are compiled
+_FEW_COMPILED = 4  # refused trials that plain floats repeat sooner than compiled code would
 
 _Left = tuple[int, Exact, Proposal | None]  # the place of a value, the value, and its proposal
 
@@ -140,11 +140,16 @@ class Filling:
         for i, proposal in zip(again.unsure.tolist(), again.proposals, strict=True):
             pair, one = (int(words[i]), int(words[size + i])), self._coordinate(block, i)
             indices[i] = one.settle(block.number(i), proposal, pair, self.entropy)
-        if again.refused.size > (FEW_REFUSED if self.kernel is None else _FEW_COMPILED):
-            return again.refused
-        if again.refused.size:
+        refused = again.refused
+        if refused.size > FEW_REFUSED:
+            return refused
+        if self.kernel is not None and refused.size > _FEW_COMPILED:
+            drawn = np.empty(refused.size)
+            self._try(block.part(refused), drawn)
+            indices[refused] = drawn
+        elif refused.size:
             self._repeat(block, indices, again)
-        return again.refused[:0]
+        return refused[:0]
 
     def _repeat(self, block: Block, indices: Floats, again: Again) -> None:
         """Make trials of the values that were refused, one by one, until none is.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.numerics.staircase import best_plateau
 from inbounds.sampling.block import Block
-from inbounds.sampling.offset import NUDGE
+from inbounds.sampling.offset import nudge
 
 NARROWEST = 2.0**-900
 """The smallest width of a box, so that cells per unit are a finite double."""
@@ -104,7 +104,7 @@ class Lattice:
     @property
     def shift(self) -> float:
         """What is added to the distance of a value from the lower bound."""
-        return NUDGE
+        return nudge(self.lower, self.upper)
 
     @property
     def plateau_cells(self) -> int:

@@ -17,10 +17,21 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.sampling.grid import clamp
 
-NUDGE = 2.0**-940
-"""Added to distances that are multiplied, as processors are slower on subnormal numbers."""
-
 _EXACT = 2.0**53  # a double represents every integer up to this one exactly
+
+
+def nudge(lower: float, upper: float) -> float:
+    """Return what is added to distances from a bound before they are multiplied.
+
+    So neither they nor the products are subnormal numbers, on which processors are slower, and for
+    which NumPy may warn of underflow: that would tell which values are at the bound.
+
+    Examples
+    --------
+    >>> nudge(0.0, 1.0) == 2.0**-940, nudge(0.0, 2.0**1000) == 2.0**40
+    (True, True)
+    """
+    return max(2.0**-940, (upper - lower) * 2.0**-960)
 
 
 def doubles_hold(dtype: np.dtype[Any], lower: Floats, upper: Floats) -> bool:

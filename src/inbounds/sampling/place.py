@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from inbounds._types import Floats
 from inbounds.sampling.grid import Exact, clamp
-from inbounds.sampling.offset import NUDGE
+from inbounds.sampling.offset import nudge
 from inbounds.sampling.point import EXACT, PAD, floor_double, offset_from, padded_array
 
 _MOST_BUCKETS = 1 << 16
@@ -51,7 +51,7 @@ class Places:
         if self.buckets is None:
             return _not_above(np.array(self.inner), inside, np.inf)
         factor, before, boundary = self.buckets
-        bucket = _bucket(inside, self.lower, factor)
+        bucket = _bucket(inside, self.lower, self.nudge, factor)
         cells = before.take(bucket, mode="clip")
         cells += inside >= boundary.take(bucket, mode="clip")
         return cells
@@ -79,11 +79,11 @@ class Places:
         """
         if self.buckets is None:
             return _count_not_above(self.inner)
-        lower, factor = self.lower, self.buckets[0]
+        lower, nudged, factor = self.lower, self.nudge, self.buckets[0]
         before, boundary = (padded_array("d", side) for side in self.buckets[1:])
 
         def cell(inside: float) -> float:
-            place = (inside - lower + NUDGE) * factor
+            place = (inside - lower + nudged) * factor
             bucket = int(floor_double(place) + PAD)
             count: float = before[bucket] + (inside >= boundary[bucket])
             return count
@@ -110,6 +110,11 @@ class Places:
         first, last = (bisect_right(self.inner, bound) for bound in (self.lower, self.upper))
         return lambda number: min(max(count(number), first), last)
 
+    @property
+    def nudge(self) -> float:
+        """What is added to distances from the lower bound."""
+        return nudge(self.lower, self.upper)
+
     @cached_property
     def buckets(self) -> tuple[float, NDArray[np.intp], Floats] | None:
         """How to find a bucket, the boundaries before each, and the one in it or infinity."""
@@ -119,9 +124,9 @@ class Places:
             factor = count / width
             if not math.isfinite(factor * width):
                 return None
-            of_inner = _bucket(inner, self.lower, factor)
+            of_inner = _bucket(inner, self.lower, self.nudge, factor)
             if (np.diff(of_inner) > 0).all():
-                last = int(_bucket(np.array([self.upper]), self.lower, factor)[0])
+                last = int(_bucket(np.array([self.upper]), self.lower, self.nudge, factor)[0])
                 before = np.searchsorted(of_inner, np.arange(last + 1))
                 boundary = np.full(last + 1, np.inf)
                 boundary[of_inner] = inner
@@ -130,10 +135,10 @@ class Places:
         return None
 
 
-def _bucket(values: Floats, lower: float, factor: float) -> NDArray[np.intp]:
-    """Return a number that does not decrease as the value grows, without subnormal factors."""
+def _bucket(values: Floats, lower: float, nudged: float, factor: float) -> NDArray[np.intp]:
+    """Return a number that does not decrease as the value grows, without subnormal numbers."""
     offsets = values - lower
-    offsets += NUDGE
+    offsets += nudged
     offsets *= factor
     return offsets.astype(np.intp)
 

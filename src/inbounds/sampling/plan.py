@@ -106,8 +106,12 @@ def _least_wide(noise: Noise, u: Any) -> Any:
     lowest: Any = min if isinstance(u, float) else np.minimum
     if noise is NORMAL:
         x = lowest(u, FARTHEST)
-        root = sum(c * x**k for k, c in enumerate(ROOT))
-        mass, excess = STRIPS * (1 - 1 / root**16), EXCESS[noise] * x * x
+        root: Any = 0.0  # by products and sums, which are the same for numbers and arrays
+        for c in reversed(ROOT):
+            root = root * x + c
+        for _ in range(4):
+            root = root * root
+        mass, excess = STRIPS * (1 - 1 / root), EXCESS[noise] * x * x
     else:
         lost = exp(max(-u, LEAST)) if isinstance(u, float) else _exps(np.maximum(-u, LEAST))
         mass, excess = STRIPS * (1 - lost), EXCESS[noise] * u

@@ -66,7 +66,7 @@ class StepLattice:
     def fit(
         cls, lower: float, upper: float, step: float, sensitivity: float, epsilon: float
     ) -> StepLattice | None:
-        """Return the best noise in whole steps, or None if doubles are too coarse for the steps.
+        """Return the best noise in whole steps, or None if doubles cannot be rounded to them.
 
         Every step is rounded to itself. Proof: docs/proofs/staircase.md, theorem 6.
         """
@@ -82,7 +82,8 @@ class StepLattice:
         per_unit = _double_below(min(period / distance, 1 / spacing))
         shift = float((last + 1) / Fraction(per_unit) / 2 - last * spacing / 2)
         half = StepStaircase.best(epsilon, period).half
-        return cls(grid, top, per_unit, shift, period, half)
+        lattice = cls(grid, top, per_unit, shift, period, half)
+        return lattice if lattice.covers(sensitivity) else None
 
     @property
     def lower(self) -> float:
@@ -134,6 +135,8 @@ class StepLattice:
         Decimal numbers at that distance, which may be further apart as doubles, are included.
         Proof: docs/proofs/staircase.md, theorem 6.
         """
+        if not math.isfinite(self.upper - self.lower + self.shift):
+            return False  # the upper bound would be rounded to no step
         most = reach(self.lower, self.upper, sensitivity, _ROUNDING)
         return Fraction(self.per_unit) * most <= self.period
 

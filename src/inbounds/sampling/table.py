@@ -23,14 +23,15 @@ from inbounds.sampling.alias import AliasTable
 from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Exact, clamp
-from inbounds.sampling.offset import NUDGE, as_doubles, doubles_hold
+from inbounds.sampling.offset import as_doubles, doubles_hold
 from inbounds.sampling.place import Places
 from inbounds.sampling.point import PAD, padded_array
 from inbounds.sampling.uniform import Uniform
 
 _MASK = (1 << 64) - 1
 _MARGIN = 2.0**-50  # above the error of a fraction in doubles, and of a word cut to 53 bits
-_LEAST_GAP, _MOST_GAP = 2.0**-800, 2.0**900  # between knots, for that error to be as small
+# Between knots, and as a part of the box, for that error to be as small.
+_LEAST_GAP, _MOST_GAP = 2.0**-800, 2.0**900
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ class TableSampler:
             fraction = float(self._fraction(number, int(cell)))
         else:
             place = int(cell + PAD)
-            fraction = (inside - knots[0][place] + NUDGE) * knots[1][place]
+            fraction = (inside - knots[0][place] + self._nudge) * knots[1][place]
         distance = (word >> 11) * 2.0**-53 - fraction
         if abs(distance) < _MARGIN:
             return is_below(Uniform(entropy, word, 64), self._fraction(number, int(cell)))
@@ -149,6 +150,10 @@ class TableSampler:
         return AliasTable.of(self.rows, self.outputs)
 
     @cached_property
+    def _nudge(self) -> float:
+        return self._places.nudge
+
+    @cached_property
     def _places(self) -> Places:
         return Places(self.lower, self.upper, self.boundaries[1:-1])
 
@@ -157,7 +162,8 @@ class TableSampler:
         """The knots, and one over the distances between them; None if any of these is extreme."""
         knots = np.array(self.boundaries)
         gaps = [Fraction(high) - Fraction(low) for low, high in pairwise(self.boundaries)]
-        if not _LEAST_GAP < min(gaps) <= max(gaps) < _MOST_GAP:
+        least = _LEAST_GAP * max(1.0, self.upper - self.lower)
+        if not least < min(gaps) <= max(gaps) < _MOST_GAP:
             return None
         return knots, 1 / np.diff(knots)
 
@@ -185,7 +191,8 @@ class TableSampler:
         if kernel is None or self._places.buckets is None:
             return self._places.of_doubles(self._places.clamped(values))
         rows = np.empty(values.size, np.intp)
-        kernel.find_cells(values, self.lower, self.upper, (NUDGE, *self._places.buckets), rows)
+        buckets = self._nudge, *self._places.buckets
+        kernel.find_cells(values, self.lower, self.upper, buckets, rows)
         return rows
 
     def _rounded(
@@ -195,14 +202,14 @@ class TableSampler:
         assert self._knots is not None  # for type checkers
         places, (knots, per_gap) = self._places, self._knots
         if kernel is not None and places.buckets is not None:
-            rows, buckets = np.empty(values.size, np.intp), (NUDGE, *places.buckets)
-            ends = knots, per_gap, NUDGE, _MARGIN
+            rows, buckets = np.empty(values.size, np.intp), (self._nudge, *places.buckets)
+            ends = knots, per_gap, self._nudge, _MARGIN
             if kernel.find_knots(words, values, self.lower, self.upper, buckets, ends, rows):
                 return rows
         inside = places.clamped(values)
         cells = places.of_doubles(inside)
         fractions = inside - knots.take(cells, mode="clip")
-        fractions += NUDGE
+        fractions += self._nudge
         fractions *= per_gap.take(cells, mode="clip")
         return self._settled(inside, cells, fractions, words, entropy)
 

@@ -23,7 +23,7 @@ from inbounds.sampling import point
 from inbounds.sampling.blocks import in_blocks, kernel_for
 from inbounds.sampling.entropy import Entropy, Words
 from inbounds.sampling.grid import Exact, Grid
-from inbounds.sampling.offset import NUDGE, interval_doubles
+from inbounds.sampling.offset import interval_doubles, nudge
 from inbounds.sampling.point import floor_double
 
 _WORD = 1 << 64
@@ -174,10 +174,11 @@ class WindowSampler:
         grid, uniform, places = self.grid, self.uniform, self.places
         offset, number_of = point.offset_from(grid.lower, grid.upper), point.number_at(grid)
         factor, last = self._starts_per_unit, places - self.length
+        nudged = nudge(grid.lower, grid.upper)
         most, has_step = float(last), grid.step is not None
 
         def draw(number: Exact, entropy: Entropy) -> float:
-            start = (offset(number) + NUDGE) * factor
+            start = (offset(number) + nudged) * factor
             if has_step:
                 words = entropy.bits(192)
                 start += ((words & _MASK) >> 11) * 2.0**-53
@@ -209,12 +210,13 @@ class WindowSampler:
     def _plain(self, low: float, high: float) -> _Write:
         """Return a function from words and doubles between two bounds to outputs."""
         has_step, factor, points = self.grid.step is not None, self._starts_per_unit, self._points
+        nudged = nudge(self.grid.lower, self.grid.upper)
 
         def write(words: Words, doubles: Floats, outputs: NDArray[Any]) -> None:
             starts = np.maximum(doubles, low)
             np.minimum(starts, high, out=starts)
             starts -= low
-            starts += NUDGE
+            starts += nudged
             starts *= factor
             if has_step:
                 starts += (words[2 * starts.size :] >> np.uint64(11)) * 2.0**-53
@@ -227,7 +229,7 @@ class WindowSampler:
     def _compiled(self, kernel: ModuleType, low: float, high: float) -> _Write:
         """Return the same function, compiled."""
         grid, last = self.grid, self.places - self.length
-        scale = low, high, NUDGE, self._starts_per_unit
+        scale = low, high, nudge(grid.lower, grid.upper), self._starts_per_unit
         length, places = np.uint64(self.length), np.uint64(self.places)
         sizes = np.uint64(self.uniform - 1), float(last), length, places
         ends = grid.lower, grid.upper, float(grid.intervals)

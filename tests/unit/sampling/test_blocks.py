@@ -1,5 +1,8 @@
 """Large jobs are divided into blocks, and compiled once that repays."""
 
+import os
+import resource
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -112,7 +115,15 @@ def test_every_mechanism_releases_a_million_values_where_numba_cannot_be_importe
     assert (run.returncode, run.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("loaded", ["missing", "broken"])
+BROKEN = [
+    "ImportError('Numba needs another NumPy')",
+    "OSError('libllvmlite.so: no such file')",
+    "AttributeError",
+    "KeyError(1)",
+]
+
+
+@pytest.mark.parametrize("loaded", ["missing", *BROKEN])
 def test_without_a_working_numba_plain_code_serves_always(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: str
 ) -> None:
@@ -123,10 +134,105 @@ def test_without_a_working_numba_plain_code_serves_always(
     if loaded == "missing":
         monkeypatch.setitem(sys.modules, "numba", None)
     else:
-        (tmp_path / "numba.py").write_text("raise ImportError('Numba needs another NumPy')")
+        (tmp_path / "numba.py").write_text(f"raise {loaded}")
         monkeypatch.delitem(sys.modules, "numba", raising=False)
         monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(blocks, "_REPAYS", 0)
     many = np.zeros(blocks.MANY)
     assert kernel_for("window_kernel", many, SYSTEM) is None
     assert kernel_for("window_kernel", many, SYSTEM) is None
+
+
+COMPILED = """
+import numpy as np
+import inbounds as ib
+from inbounds.sampling import blocks
+blocks._REPAYS = 0
+mechanism = ib.Window(ib.Box(0, 1), 1, 1.0)
+outputs = mechanism.release(np.full(1000, 0.5))
+assert 0 <= outputs.min() < 0.25 < 0.75 < outputs.max() <= 1
+"""
+
+
+def run_compiled(cache: Path, script: str = COMPILED) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed"])
+def test_compiled_code_that_cannot_be_read_is_compiled_again(
+    suffix: str, damage: str, numba_cache: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(numba_cache, tmp_path / "cache")
+    files = [*folder.rglob(f"*{suffix}")]
+    assert files
+    for file in files:
+        content = file.read_bytes()
+        kept = {"empty": b"", "cut": content[: len(content) // 2], "changed": content[::-1]}
+        file.write_bytes(kept[damage])
+    run_compiled(folder)
+
+
+@pytest.fixture(scope="module")
+def numba_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with compiled code of one kind."""
+    folder = tmp_path_factory.mktemp("numba")
+    run_compiled(folder)
+    return folder
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs a limit of file sizes")
+def test_compiled_code_is_used_if_it_cannot_be_written_to_a_full_disk(tmp_path: Path) -> None:
+    full = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+"""
+    run_compiled(tmp_path, full + COMPILED)
+
+
+FORKED = """
+import os, threading, time
+import numpy as np
+import inbounds as ib
+from inbounds.sampling import blocks
+mechanism = ib.BoundedGaussian(ib.Box(0, 1), 1, 0.3)
+blocks._REPAYS = 0
+values = np.full(1000, 0.5)
+thread = threading.Thread(target=mechanism.release, args=(values,))
+thread.start()
+while not blocks._inside:
+    time.sleep(0.01)
+time.sleep(float({wait}))
+assert blocks._inside, "the thread is compiling"
+child = os.fork()
+if not child:
+    mechanism.release(values)
+    os._exit(0)
+thread.join()
+for _ in range(100):
+    ended, status = os.waitpid(child, os.WNOHANG)
+    if ended:
+        break
+    time.sleep(0.1)
+else:
+    os.kill(child, 9)
+    raise SystemExit("the child hangs")
+assert status == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("wait", [0.0, 0.3, 0.8])
+def test_a_child_that_is_forked_while_a_thread_compiles_does_not_hang(
+    wait: float, tmp_path: Path
+) -> None:
+    run_compiled(tmp_path, FORKED.format(wait=wait))

@@ -49,7 +49,7 @@ def test_the_digest_is_in_the_key_of_every_cached_loop() -> None:
     functions += [staircase_kernel.find_cells, staircase_kernel.draw_noise]
     functions += [staircase_kernel.add_noise, staircase_kernel.write_numbers]
     for function in functions:
-        cells = [cell.cell_contents for cell in function.py_func.__closure__]
+        cells = [cell.cell_contents for cell in function.__wrapped__.__closure__]
         assert compiled.DIGEST in cells
 
 

@@ -134,6 +134,21 @@ def test_compiled_code_and_arrays_give_the_same_bits(
 
 
 @pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("clamped", [False, True])
+@pytest.mark.parametrize("rest", [500, 1000, 2000, 5000])
+def test_blocks_of_which_few_are_refused_give_the_same_bits_compiled_or_not(
+    noise: Noise, clamped: bool, rest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = make(0.1, 49.3, 12.0, noise=noise, clamped=clamped)
+    values, drawn = np.random.default_rng(rest).uniform(-9, 60, 2 * 16_384 + rest), []
+    monkeypatch.setattr(blocks, "_REPAYS", 0)
+    for least in (1, 10**9):
+        monkeypatch.setattr(blocks, "MANY", least)
+        drawn += [source.draw(values, SeededEntropy(seed)).tobytes() for seed in range(3)]
+    assert drawn[:3] == drawn[3:]
+
+
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("scale", [0.3, 200.0])
 @pytest.mark.parametrize("caution", [0.0, 0.3])
 @pytest.mark.parametrize("program", ["arrays", "compiled"])

@@ -253,3 +253,25 @@ def test_numbers_that_no_double_holds_are_rounded_by_their_exact_distances(kind:
     values = values if kind in (object, Fraction) else values.astype(kind)
     steps = StaircaseSampler(lattice, 1.0)._reader(values.dtype)(values)
     assert steps.tolist() == [0, 0, 0, 1, 1, 1, 1024, 1024]
+
+
+@pytest.mark.parametrize("bound", [6e307, 6.1e307, 7e307, 8.5e307, 8.98e307])
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 7, 20, 1000])
+def test_no_cell_of_the_widest_boxes_overflows(bound: float, steps: int) -> None:
+    """The distance of the upper bound and half a step together may be beyond all doubles."""
+    step = 2 * bound / steps
+    lattice = lattice_for(-bound, bound, step, step, 1.0)
+    assert lattice.covers(step)
+    values = np.linspace(-1.0, 1.0, 4 * steps + 1) * bound
+    cells = lattice.cells(np.append(values, [1.7e308])).tolist()
+    assert cells == sorted(cells)
+    assert cells[0] == 0
+    assert cells[-1] == cells[-2] <= lattice.count
+    if isinstance(lattice, StepLattice):
+        assert cells[-1] == lattice.count
+        assert not replace(lattice, shift=2e307 + bound).covers(step)
+    sampler = StaircaseSampler(lattice, 60.0, step)  # hardly any noise
+    outputs = sampler.draw(np.repeat(values, 20), SeededEntropy(1)).reshape(-1, 20)
+    ones = [sampler.draw_one(value, SeededEntropy(i)) for i, value in enumerate(values.tolist())]
+    for drawn in (outputs.min(axis=1), outputs.max(axis=1), np.array(ones)):
+        assert np.abs(drawn / step - values / step).max() <= 1.01

@@ -12,7 +12,7 @@ from inbounds.calibration.levels import design
 from inbounds.sampling import blocks, point, table, table_kernel
 from inbounds.sampling.alias import AliasTable
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
-from inbounds.sampling.offset import NUDGE
+from inbounds.sampling.offset import nudge
 from inbounds.sampling.table import _MARGIN, TableSampler
 
 BOXES = [(0.0, 1.0, 0.25), (17.99, 41.565, 3.41), (-3.0, 1e-3, 3.1), (1e9, 1e9 + 1e-3, 1e-3)]
@@ -45,7 +45,7 @@ def test_cells_are_those_of_exact_comparisons(box: tuple[float, float, float]) -
     assert buckets is not None
     rows = np.empty(len(values), np.intp)
     bounds = sampler.lower, sampler.upper
-    table_kernel.find_cells(np.array(values), *bounds, (NUDGE, *buckets), rows)
+    table_kernel.find_cells(np.array(values), *bounds, (nudge(*bounds), *buckets), rows)
     inner = sampler.boundaries[1:-1]
     assert rows.tolist() == [bisect_right(inner, clamped(sampler, value)) for value in values]
 
@@ -55,9 +55,10 @@ def knots(sampler: TableSampler, value: float, word: int) -> tuple[bool, int]:
     rows, buckets, ends = np.empty(1, np.intp), sampler._places.buckets, sampler._knots
     assert buckets is not None
     assert ends is not None
+    small = nudge(sampler.lower, sampler.upper)
     certain = table_kernel.find_knots(
         *(np.array([word], np.uint64), np.array([value]), sampler.lower, sampler.upper),
-        *((NUDGE, *buckets), (*ends, NUDGE, _MARGIN), rows),
+        *((small, *buckets), (*ends, small, _MARGIN), rows),
     )
     return bool(certain), int(rows[0])
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from inbounds.sampling import blocks, window_kernel
 from inbounds.sampling.entropy import SYSTEM, SeededEntropy
-from inbounds.sampling.offset import NUDGE
+from inbounds.sampling.offset import nudge
 from inbounds.sampling.window import WindowSampler
 
 WORD = 2**64
@@ -36,7 +36,8 @@ BOXES = [
 
 def indices(sampler: WindowSampler, values: NDArray[Any], words: list[int]) -> list[int]:
     last, found = sampler.places - sampler.length, np.empty(values.size, np.int64)
-    scale = sampler.grid.lower, sampler.grid.upper, NUDGE, sampler._starts_per_unit
+    ends = sampler.grid.lower, sampler.grid.upper
+    scale = *ends, nudge(*ends), sampler._starts_per_unit
     sizes = (
         *(np.uint64(sampler.uniform - 1), float(last)),
         *(np.uint64(sampler.length), np.uint64(sampler.places)),
