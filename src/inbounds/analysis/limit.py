@@ -98,7 +98,9 @@ class Limit(Printed):
             "which error": _AVERAGED[self.objective],
             "setting": f"{self.domain}, {self.sensitivity}, epsilon={format_numbers(self.epsilon)}",
         }
-        note = "No private mechanism has less error than the lower end; its certificate proves it."
+        note = (
+            "No private mechanism of one number has less error than the lower end, as is certified."
+        )
         return Table.of_facts("The least possible error", facts.items(), note)
 
     def __repr__(self) -> str:

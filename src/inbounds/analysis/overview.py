@@ -84,7 +84,8 @@ def advice(comparison: Comparison) -> str:
         text += f"; {gain:.1f} % less squared error than {other.name}"
     text += ")."
     if comparison.limit is not None:
-        text += f" No mechanism has an RMSE below {shown(comparison.limit.rmse[0])} on average."
+        lowest = shown(comparison.limit.rmse[0])
+        text += f" No private function of the value has an RMSE below {lowest} on average."
     elif any(comparison.domain.steps) and comparison.why_no_limit is not None:
         text += f" {comparison.why_no_limit}"
     if not comparison.beats_the_middle:

@@ -123,7 +123,8 @@ class Moments(ABC):
         Returns
         -------
         float or numpy.ndarray
-            E[(Y - x)²], which is the variance plus bias², for the output Y of each value x.
+            E[(Y - x)²], which is the variance plus bias², for the output Y of each value x. That
+            noise is rounded to a step is not counted: it moves an output by up to half a step.
 
         Raises
         ------

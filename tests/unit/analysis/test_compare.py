@@ -73,7 +73,7 @@ def test_no_error_is_below_the_limit_and_the_best_is_close_to_it(
     assert rows[0]["mechanism"] == "Optimal"
     assert rows[0]["mse_above_limit_percent"] < most
     assert "above limit" in str(result)
-    assert "No mechanism has an RMSE below" in result.advice()
+    assert "No private function of the value has an RMSE below" in result.advice()
 
 
 @pytest.mark.parametrize(
