@@ -19,6 +19,8 @@ from functools import wraps
 from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from inbounds.errors import ArgumentTypeError, WeakGuaranteeWarning
 
 P = ParamSpec("P")
@@ -30,6 +32,10 @@ LARGEST_EPSILON = 20.0
 
 LARGEST_DELTA = 0.01
 """A guarantee with this delta or more is weak: delta should be well below 1/n for n people."""
+
+unwarned = np.errstate(over="ignore", under="ignore")
+"""Decorates a function whose infinite and tiny results are correct. NumPy's warnings and errors
+about them, for which a caller may have asked by numpy.seterr, might be private."""
 
 _OURS = os.path.dirname(__file__) + os.sep
 _COMMANDS = os.path.join(_OURS, "cli") + os.sep
@@ -44,7 +50,8 @@ def entry(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable[
 
         @wraps(function)
         def warned(*args: P.args, **kwargs: P.kwargs) -> R:
-            result = call(*args, **kwargs)
+            with np.errstate(under="ignore"):
+                result = call(*args, **kwargs)
             if not _is_ours(sys._getframe(1).f_code.co_filename):
                 stated = kwargs.get("epsilon"), kwargs.get("delta"), kwargs.get("rho")
                 warn_if_weak(epsilon=stated[0], delta=stated[1], rho=stated[2])

@@ -61,9 +61,9 @@ class _Prior:
         return cls(*(np.diff(ends ** (n + 1)) / (n + 1) for n in range(3)))
 
     def means(self, columns: Floats) -> Floats:
-        """Return the mean position given each column's output."""
-        result: Floats = (columns @ self.first) / (columns @ self.mass)
-        return result
+        """Return the mean position given each column's output, or 0 if that never comes out."""
+        mass = columns @ self.mass
+        return np.divide(columns @ self.first, mass, out=np.zeros(mass.shape), where=mass > 0)
 
     def costs(self, columns: Floats, outputs: Floats) -> Floats:
         """Return the mean squared error of each column with an output, per unit of weight."""

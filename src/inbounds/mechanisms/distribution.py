@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from inbounds import _check
-from inbounds._entry import warn_caller
+from inbounds._entry import unwarned, warn_caller
 from inbounds._number import fits_in_memory
 from inbounds._types import Floats, Number, Numbers
 from inbounds.errors import ArgumentError
@@ -38,7 +38,7 @@ class Distribution(Moments):
     def pdf(self, x: Numbers, values: Number | Numbers) -> Floats: ...
     @overload
     def pdf(self, x: Number, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
+    @unwarned
     def pdf(self, x: Any, values: Any) -> Any:
         """Return the density at `x` of the output for `values`, without `mass_at_bounds`.
 
@@ -73,6 +73,7 @@ class Distribution(Moments):
     def cdf(self, x: Numbers, values: Number | Numbers) -> Floats: ...
     @overload
     def cdf(self, x: Number, values: Numbers) -> Floats: ...
+    @unwarned
     def cdf(self, x: Any, values: Any) -> Any:
         """Return the probability that the output for `values` is at most `x`.
 
@@ -107,6 +108,7 @@ class Distribution(Moments):
     def quantile(self, q: Numbers, values: Number | Numbers) -> Floats: ...
     @overload
     def quantile(self, q: Number, values: Numbers) -> Floats: ...
+    @unwarned
     def quantile(self, q: Any, values: Any) -> Any:
         """Return the point that the output for `values` does not exceed with probability `q`.
 
@@ -140,6 +142,7 @@ class Distribution(Moments):
     def output_interval(self, values: Number, level: Number) -> tuple[float, float]: ...
     @overload
     def output_interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    @unwarned
     def output_interval(self, values: Any, level: Number) -> tuple[Any, Any]:
         """Return the ends of the central interval that holds the output with probability `level`.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from inbounds import _check
 from inbounds._check import format_numbers
 from inbounds._column import open_column
+from inbounds._entry import unwarned
 from inbounds._table import HasHtml, Table
 from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.domain import Box
@@ -79,6 +80,7 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     def confidence(self, outputs: Number, level: Number) -> tuple[float, float]: ...
     @overload
     def confidence(self, outputs: Numbers, level: Number) -> tuple[Floats, Floats]: ...
+    @unwarned
     def confidence(self, outputs: Any, level: Number) -> tuple[Any, Any]:
         """Return the ends of a confidence interval for the true value behind each output.
 

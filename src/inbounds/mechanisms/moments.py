@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from inbounds import _check
+from inbounds._entry import unwarned
 from inbounds._types import Floats, Number, Numbers
 from inbounds.domain import Box
 
@@ -31,6 +32,7 @@ class Moments(ABC):
     def mean(self, values: Number) -> float: ...
     @overload
     def mean(self, values: Numbers) -> Floats: ...
+    @unwarned
     def mean(self, values: Any) -> Any:
         """Return the expected output for `values`.
 
@@ -58,6 +60,7 @@ class Moments(ABC):
     def bias(self, values: Number) -> float: ...
     @overload
     def bias(self, values: Numbers) -> Floats: ...
+    @unwarned
     def bias(self, values: Any) -> Any:
         """Return the expected output minus the value.
 
@@ -84,7 +87,7 @@ class Moments(ABC):
     def variance(self, values: Number) -> float: ...
     @overload
     def variance(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
+    @unwarned
     def variance(self, values: Any) -> Any:
         """Return the variance of the output.
 
@@ -111,7 +114,7 @@ class Moments(ABC):
     def mse(self, values: Number) -> float: ...
     @overload
     def mse(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # as above
+    @unwarned
     def mse(self, values: Any) -> Any:
         """Return the mean squared difference between the output and the value.
 
@@ -139,6 +142,7 @@ class Moments(ABC):
     def mass_at_bounds(self, values: Number) -> tuple[float, float]: ...
     @overload
     def mass_at_bounds(self, values: Numbers) -> tuple[Floats, Floats]: ...
+    @unwarned
     def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
         """Return the probabilities that the output is the lower bound, and the upper bound.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from inbounds import _check
 from inbounds._column import open_column
+from inbounds._entry import unwarned
 from inbounds._types import Floats, Nested, Number, Numbers, SeriesLike, SeriesT
 from inbounds.errors import ArgumentError, InBoundsError
 from inbounds.mechanisms.distribution import Distribution
@@ -44,6 +45,7 @@ class Readable(Distribution):
     def denoise(self, output: SeriesT) -> SeriesT: ...
     @overload
     def denoise(self, output: SeriesLike) -> Any: ...
+    @unwarned
     def denoise(self, output: Any) -> Any:
         """Return the posterior mean of the value given its output, under a uniform prior.
 
@@ -91,6 +93,7 @@ class Readable(Distribution):
     def unbiased(self, output: SeriesT) -> SeriesT: ...
     @overload
     def unbiased(self, output: SeriesLike) -> Any: ...
+    @unwarned
     def unbiased(self, output: Any) -> Any:
         """Return a reading of each output whose expectation is the value.
 
@@ -160,7 +163,7 @@ class Readable(Distribution):
     def reading_variance(self, values: Number) -> float: ...
     @overload
     def reading_variance(self, values: Numbers) -> Floats: ...
-    @np.errstate(over="ignore")  # an infinite result is correct, and a warning might be private
+    @unwarned
     def reading_variance(self, values: Any) -> Any:
         """Return the variance of `unbiased`, by an exact formula.
 

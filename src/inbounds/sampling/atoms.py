@@ -92,7 +92,7 @@ def verdict_of(noise: Noise, u: float) -> Callable[[float, int], float]:
     return verdict
 
 
-@np.errstate(over="ignore")  # a distance beyond all doubles counts as the width
+@np.errstate(over="ignore", under="ignore")  # a distance beyond all doubles counts as the width
 def verdicts(
     noise: Noise, given: Parameters, values: Floats, words: Words, scratch: Floats
 ) -> Floats:

@@ -102,7 +102,7 @@ class BlockTrials:
         given = Parameters(*(side[places] for side in self.given))
         return BlockTrials(self.noise, self.narrow, given, *(side[places] for side in margins))
 
-    @np.errstate(over="ignore")  # what is beyond all doubles is outside the box
+    @np.errstate(over="ignore", under="ignore")  # what is beyond all doubles is outside the box
     def attempt(self, values: Floats, words: Words, indices: Floats, scratch: Floats) -> Again:
         """Write an index for each value with words[i] and words[size + i], where that is certain.
 
