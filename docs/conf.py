@@ -31,6 +31,10 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(?!inbounds\.).*"),
     (r"py:.*", r"inbounds\.(?!frames\.|plots\.|queries\.|sklearn\.)[a-z_]+\..*"),
     (r"py:class", r"inbounds\.(frames|queries)\..*"),  # the types behind their functions
+    (
+        r"py:obj",
+        r"inbounds\.(frames|plots|queries|sklearn)",
+    ),  # modules, each with a page of its own
 ]
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "deflist", "dollarmath"]
@@ -39,7 +43,7 @@ myst_heading_slug_func = "theorem.slug"
 
 autodoc_member_order = "groupwise"
 autodoc_typehints = "none"  # docstrings say them in words; those of overloads fill whole screens
-default_role = "code"
+default_role = "py:obj"
 toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = False
 napoleon_custom_sections = ["Guarantees"]
@@ -49,6 +53,9 @@ html_math_renderer = "katex"
 html_theme = "pydata_sphinx_theme"
 html_title = "inbounds"
 html_static_path = ["_static"]
+copybutton_selector = (
+    "div:not(.highlight-text) > div.highlight > pre"  # what is printed is not typed
+)
 html_css_files = ["inbounds.css"]
 html_copy_source = html_show_sourcelink = False
 html_search_scorer = str(Path(__file__).parent / "_ext" / "scorer.js")

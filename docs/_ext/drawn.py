@@ -1,4 +1,4 @@
-"""A figure that is drawn when the site is built, once for light pages and once for dark ones.
+"""A figure that is drawn when the site is built, for light pages and dark ones, wide and narrow.
 
 `docs/figures/NAME.py` has a function `draw` that returns a matplotlib figure.
 """
@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 _FIGURES = Path(__file__).parents[1] / "figures"
+_NARROW, _LOWER = 4.2, 0.9  # inches, and of the height, on a phone, where letters must not shrink
 _INK = {"light": "#22272e", "dark": "#ced6dd"}
 _PAPER = {"light": "#ffffff", "dark": "#14181e"}
 _GRID = {"light": "#e3e3e3", "dark": "#3b424b"}
@@ -46,15 +47,30 @@ def look(theme: str) -> dict[str, Any]:
     }
 
 
-def draw(name: str, theme: str, target: Path) -> None:
-    """Draw a figure into a file."""
+def draw(name: str, theme: str, folder: Path) -> None:
+    """Draw a figure into two files: one for wide pages, and one for phones."""
     spec = importlib.util.spec_from_file_location(f"figure_{name}", _FIGURES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     with mpl.rc_context(look(theme)):
         spec.loader.exec_module(module)
-        module.draw().savefig(target, metadata={"Date": None})
+        figure = module.draw()
+        figure.savefig(folder / f"{name}-{theme}.svg", metadata={"Date": None})
+        _narrow(figure)
+        figure.savefig(folder / f"{name}-{theme}-narrow.svg", metadata={"Date": None})
+
+
+def _narrow(figure: Any) -> None:
+    """Make a figure fit a phone: narrower, with legends in one column and labels that fit."""
+    figure.set_size_inches(_NARROW, _LOWER * figure.get_figheight())
+    for axes in figure.axes:
+        if axes.get_legend() is not None and axes.get_legend()._ncols > 1:  # above, in one column
+            above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+            axes.legend(*axes.get_legend_handles_labels(), frameon=False, **above)
+        if axes.get_subplotspec().get_gridspec().ncols == 1:
+            axes.xaxis.label.set_x(1)
+            axes.xaxis.label.set_horizontalalignment("right")
 
 
 class Drawn(SphinxDirective):
@@ -78,13 +94,16 @@ class Drawn(SphinxDirective):
         words = self.options["alt"].translate(_QUOTED)
         images = []
         for theme in ("light", "dark"):
-            draw(name, theme, folder / f"{name}-{theme}.svg")
-            source = f"{self._up()}_images/{name}-{theme}.svg"
-            images.append(f'<img class="only-{theme}" src="{source}" alt="{words}">')
-        # On a phone a figure scrolls, which the keyboard must be able to do, too.
-        scrolling = '<div class="scrolling" tabindex="0" role="group" aria-label="figure">'
+            draw(name, theme, folder)
+            source = f"{self._up()}_images/{name}-{theme}"
+            images.append(
+                f'<picture class="only-{theme}">'
+                f'<source media="(max-width: 40rem)" srcset="{source}-narrow.svg">'
+                f'<img src="{source}.svg" alt="{words}"></picture>'
+            )
         figure = nodes.figure(classes=["drawn"])
-        figure += nodes.raw("", f"{scrolling}{''.join(images)}</div>", format="html")
+        # In an element of their own: the theme would hide the caption beside a hidden picture.
+        figure += nodes.raw("", f"<div>{''.join(images)}</div>", format="html")
         caption = nodes.caption()
         self.state.nested_parse(self.content, self.content_offset, container := nodes.Element())
         for paragraph in container.children:

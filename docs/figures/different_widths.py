@@ -26,7 +26,7 @@ def draw() -> Figure:
     axes.set_xscale("log")
     axes.set_xlim(1e-3, 1)
     axes.set_xticks([0.001, 0.01, 0.1, 1], labels=["0.1 %", "1 %", "10 %", "100 %"])
-    axes.set_xlabel("root mean squared error, as a fraction of the width")
+    axes.set_xlabel("typical error, as a fraction of the width")
     axes.set_yticks(rows, labels=list(ways))
     axes.set_ylim(len(ways) - 0.5, -0.5)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 import inbounds as ib
 
 NAMES = {
-    "BoundedLaplace": "Laplace, truncated",
-    "BoundedGaussian": "Gaussian, truncated",
+    "BoundedLaplace": "Laplace,\ntruncated",
+    "BoundedGaussian": "Gaussian,\ntruncated",
     "Optimal": "Optimal",
-    "ClampedLaplace": "Laplace, clamped",
-    "ClampedGaussian": "Gaussian, clamped",
-    "ClampedStaircase": "staircase, clamped",
+    "ClampedLaplace": "Laplace,\nclamped",
+    "ClampedGaussian": "Gaussian,\nclamped",
+    "ClampedStaircase": "staircase,\nclamped",
 }
 
 
@@ -34,10 +34,11 @@ def draw() -> Figure:
             axes.stairs(bins, edges, color=colour, label=f"value {value:g}")
         axes.set_title(title, fontsize="medium")
         axes.set_xlim(0, 120)
-        axes.set_xticks([0, 30, 60, 90, 120])
+        axes.set_xticks([0, 60, 120])
     for axes in figure.axes[3:]:
         axes.set_xlabel("output")
     for axes in figure.axes[::3]:
         axes.set_ylabel("probability of a bin")
-    figure.axes[0].legend(frameon=False)
+    lines = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*lines, frameon=False, ncols=2, loc="outside upper center")
     return figure

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 from inbounds import _check, _json
 from inbounds._table import HasHtml, Table
-from inbounds.errors import ArgumentError, ArgumentTypeError
+from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
 
 Adjacency = Literal["replace", "add-remove"]
 
@@ -96,8 +96,7 @@ class Unit(HasHtml):
                 "unit",
                 f"be of one {other.of} to be converted to {str(other)!r}",
                 got=repr(str(self)),
-                hint=f"how one {self.of} relates to one {other.of} is not known here; state the "
-                f"sensitivity, and so the loss, for the {other.of} (in summarize, by id=).",
+                hint=_belonging(self.of, other.of),
             )
         changes = other.count
         if self.change != other.change:
@@ -214,6 +213,18 @@ def _check_noun(of: object) -> str:
         requirement = f"a noun of up to {_LONGEST} letters a to z, such as 'person'"
         raise _check.refusal(requirement, of=noun)
     return noun
+
+
+def _belonging(part: str, whole: str) -> Hint:
+    """Return what to do where it is not known which parts belong together."""
+    words = f"state the sensitivity, and so the loss, for one {whole}"
+    if part != "row":
+        return Hint(f"{words}.")
+    return Hint(
+        f"nothing here tells which rows belong to one {whole}. For summarize, name the column that "
+        f"does with {{}}, and state {{}} and {{}}; elsewhere, {words}.",
+        *("id=", "rows=", "size="),
+    )
 
 
 def _plural(noun: str) -> str:

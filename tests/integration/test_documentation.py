@@ -166,6 +166,20 @@ def test_search_finds(words: str, page: str, site: Path, visit: Visit) -> None:
     assert visit.problems == []
 
 
+def test_names_in_docstrings_are_links(site: Path) -> None:
+    frames = (site / "reference/frames.html").read_text(encoding="utf-8")
+    assert frames.count('href="#inbounds.frames.quantile"') > 1  # beyond the table of contents
+
+
+def test_figures_are_narrow_on_a_phone(site: Path, browser: Browser) -> None:
+    visit = Visit(browser, width=390)
+    visit.page.goto((site / "tutorials/first-release.html").as_uri())
+    image = visit.page.locator("figure.drawn img:visible").first
+    assert "-light-narrow.svg" in image.evaluate("image => image.currentSrc")
+    assert image.evaluate("image => image.getBoundingClientRect().right <= window.innerWidth")
+    visit.context.close()
+
+
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
     reference = "".join(
         page.read_text(encoding="utf-8") for page in (site / "reference").glob("*.html")

@@ -103,7 +103,10 @@ class Regimes(Printed):
         return np.asarray(self.rmse.min(axis=0) / (CLEARLY / np.sqrt(12)))
 
     def plot(self) -> Figure:
-        """Draw the map; needs matplotlib. `inbounds.plots.regimes` draws several together."""
+        """Draw the map; needs matplotlib.
+
+        `inbounds.plots.regimes_figure` draws several together.
+        """
         from inbounds.plots.regimes import regimes_figure  # noqa: PLC0415 - optional
 
         return regimes_figure([self])

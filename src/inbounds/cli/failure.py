@@ -47,6 +47,9 @@ _CODE = {
     'outside="clip"': "--outside clip",
     'outside="skip"': "--outside skip",
     "mechanism": "--mechanism",
+    "id=": "--id",
+    "rows=": "--rows",
+    "size=": "--size",
     "lazy=True": "lazy=True",  # of frames, which commands do not have
 }
 

@@ -80,7 +80,8 @@ def check_free(*paths: Path, source: Path, force: bool, option: str) -> None:
             if read is not None and os.path.samestat(path.stat(), read):
                 raise UsageError(f"{option} must not be the input file, got {str(path)!r}.")
             if not force:
-                raise UsageError(f"{str(path)!r} exists already. Hint: --force replaces it.")
+                message = f"{str(path)!r} exists already. Hint: --force replaces it."
+                raise UsageError(f"{message} To draw again is another release.")
 
 
 def is_held_back(path: Path) -> bool:

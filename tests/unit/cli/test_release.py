@@ -196,7 +196,8 @@ def test_another_file_is_replaced_only_by_force(people, monkeypatch):
         patch.setattr(ib.BoundedGaussian, "release", refuse_to_draw)
         result = release(*SURE, *options)
     assert result.exit_code == 2
-    assert result.stderr == "Error: 'answers.txt' exists already. Hint: --force replaces it.\n"
+    hint = "Hint: --force replaces it. To draw again is another release."
+    assert result.stderr == f"Error: 'answers.txt' exists already. {hint}\n"
     assert target.read_text() == "old"
     assert release(*SURE, *options, "--force").exit_code == 0
     assert numbers(target.read_text()) == pytest.approx([41], abs=0.1)
