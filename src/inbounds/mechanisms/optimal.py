@@ -278,7 +278,9 @@ class Optimal(Mechanism):
         return copied_by(type(self), fields, getattr(self, "_asked", None))
 
     def __eq__(self, other: object) -> bool:
-        return Mechanism.__eq__(self, other) and self.table == cast("Optimal", other).table
+        if not isinstance(other, Optimal):
+            return NotImplemented
+        return Mechanism.__eq__(self, other) is True and self.table == other.table
 
     __hash__ = Mechanism.__hash__
 

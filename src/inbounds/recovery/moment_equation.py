@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from inbounds._types import Floats
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.recovery.cells import Cells
-from inbounds.recovery.response import weighted_square
+from inbounds.recovery.response import solved, weighted_square
 
 _AT_BOUNDS = 1 / 8  # weight of each bound among the true values
 _LEAST_NOISE = 1e-13  # smallest weight of the variance: with less, doubles cannot solve the system
@@ -96,7 +96,7 @@ class MomentEquation:
             corrections[self.free] = pull / seen
             return corrections
         curvature = (1 - noise) * self._square + np.diag(seen * noise)
-        corrections[self.free] = np.linalg.solve(curvature, pull)
+        corrections[self.free] = solved(curvature, pull[:, None])[:, 0]
         return corrections
 
     @cached_property

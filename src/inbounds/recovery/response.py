@@ -17,6 +17,7 @@ _TINY = 1e-300
 # BLAS wakes threads for larger products and systems of equations. That gains little, and on a busy
 # machine it takes up to 70 times as long.
 _ONE_THREAD, _ONE_THREAD_SYSTEM = 1 << 18, 80
+_TILE = 64  # rows and columns of a product at once; _ONE_THREAD is its cube
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +183,15 @@ def solved(system: Floats, right: Floats) -> Floats:
 
 
 def _product(left: Floats, right: Floats) -> Floats:
-    """Return left · right, in pieces small enough for one thread."""
+    """Return left · right, in tiles small enough for one thread."""
     result = np.zeros((len(left), right.shape[1]))
-    width = max(1, _ONE_THREAD // max(result.size, 1))
-    for start in range(0, len(right), width):
-        result += left[:, start : start + width] @ right[start : start + width]
+    for row in range(0, len(left), _TILE):
+        for column in range(0, right.shape[1], _TILE):
+            tile = result[row : row + _TILE, column : column + _TILE]
+            width = _ONE_THREAD // tile.size
+            for start in range(0, len(right), width):
+                beside, below = slice(start, start + width), slice(column, column + _TILE)
+                tile += left[row : row + _TILE, beside] @ right[beside, below]
     return result
 
 

@@ -141,3 +141,12 @@ def test_bad_arguments_are_named():
         ib.calibrate((0, 1), 1, epsilon=1.0)
     with pytest.raises(ArgumentError, match="widths between"):
         ib.calibrate(ib.Box(0, 1e-120), 1, epsilon=1.0)
+
+
+@pytest.mark.parametrize("people", [100, 10**6])
+@pytest.mark.parametrize(("fraction", "epsilon"), [(1, 0.1), (1, 3.0), (0.3, 0.5)])
+def test_for_many_people_it_is_the_best_of_the_comparison(fraction, epsilon, people):
+    box = ib.Box(0, 1)
+    mechanism = ib.calibrate(box, fraction, epsilon=epsilon, people=people)
+    best = ib.compare(box, fraction, epsilon=epsilon, people=people).best()
+    assert mechanism == best.mechanism

@@ -269,3 +269,11 @@ def test_numbers_of_a_certificate_are_not_texts(name: str) -> None:
 def test_a_table_of_another_kind_is_not_called_unbiased() -> None:
     with pytest.raises(CertificateError, match=r'not made for the objective "unbiased"'):
         replace(Optimal(Box(0, 120), 30, 1.0), objective="unbiased")
+
+
+def test_a_table_equals_itself_and_nothing_that_is_no_table() -> None:
+    table = Optimal.calibrated(Box(0, 1), 1, epsilon=1.0)
+    assert table == Optimal.calibrated(Box(0, 1), 1, epsilon=1.0)
+    assert table != Optimal.calibrated(Box(0, 1), 1, epsilon=2.0)
+    assert table != None  # noqa: E711 - how others compare is not up to us
+    assert table != "a table"
