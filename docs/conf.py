@@ -1,7 +1,9 @@
 """How Sphinx builds the documentation site: `make docs`."""
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -45,6 +47,7 @@ autodoc_member_order = "groupwise"
 autodoc_typehints = "none"  # docstrings say them in words; those of overloads fill whole screens
 default_role = "py:obj"
 toc_object_entries_show_parents = "hide"
+python_use_unqualified_type_names = True
 napoleon_google_docstring = False
 napoleon_custom_sections = ["Guarantees"]
 napoleon_use_rtype = False
@@ -73,3 +76,16 @@ html_theme_options = {
     "show_prev_next": True,
 }
 copyright = "the inbounds authors, MIT licence"
+
+
+def _public_signature(*event: Any) -> tuple[str, str] | None:
+    """Leave out what a class passes to itself, and how a default is made."""
+    *_, signature, returned = event
+    if not signature:
+        return None
+    return re.sub(r", _\w+=[^,)]*", "", signature).replace("=<factory>", "=..."), returned
+
+
+def setup(app: Any) -> None:
+    """Tell Sphinx what changes signatures."""
+    app.connect("autodoc-process-signature", _public_signature)

@@ -1,7 +1,19 @@
-// How the search orders what it finds: pages that teach come before attributes and proofs.
+// How the search orders what it finds: a page or a name that is called like the query comes first,
+// then pages that teach; attributes and proofs come last.
+const LETTERS = { epsilon: "ε", delta: "δ", rho: "ρ", sigma: "σ", mu: "μ" };
+
+const closeness = (title) => {
+  const query = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
+  const name = title.toLowerCase().replace(/^inbounds\.((frames|plots|queries|sklearn)\.)?/, "");
+  if (query && name === query) return 60;
+  return title.includes(LETTERS[query] || "\0") ? 30 : 0;
+};
+
 var Scorer = {
   score: ([page, title, anchor, words, score]) =>
-    score + (/^(tutorials|how-to)\//.test(page) ? 20 : /^proofs\//.test(page) ? -4 : 0),
+    score +
+    closeness(title) +
+    (/^(tutorials|how-to)\//.test(page) ? 20 : /^proofs\//.test(page) ? -4 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

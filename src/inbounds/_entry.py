@@ -202,7 +202,7 @@ class _Misfit:
             f"{name} is not an argument of {self.label}, which takes {self._takes}.",
             argument=name,
             requirement="left out",
-            hint=hints.get(name) or _guess(name, self.names),
+            hint=hints.get(name) or guess(name, self.names),
         )
 
     def _too_many(self) -> ArgumentTypeError:
@@ -229,7 +229,14 @@ class _Misfit:
         )
 
 
-def _guess(name: str, names: list[str]) -> str:
+def guess(name: str, names: Iterable[str]) -> str:
+    """Return a hint about what was meant, if something is spelt nearly like it.
+
+    Examples
+    --------
+    >>> guess("agee", ["age", "town"])
+    'did you mean age?'
+    """
     close = difflib.get_close_matches(_SHORT.get(name, name), names, 1)
     return f"did you mean {close[0]}?" if close else ""
 

@@ -151,18 +151,22 @@ def test_figures_are_drawn_for_the_theme(theme: str, site: Path, browser: Browse
 @pytest.mark.parametrize(
     ("words", "page"),
     [
-        ("sensitivity", "tutorials/bounds-and-sensitivity.html"),
-        ("BoundedGaussian", "reference/mechanism.html"),
+        ("sensitivity", "tutorials/"),
+        ("BoundedGaussian", "reference/mechanism.html#inbounds.BoundedGaussian"),
+        ("Window", "reference/mechanism.html#inbounds.Window"),
+        ("median", "reference/frames.html#inbounds.frames.median"),
+        ("delta", "tutorials/epsilon-or-delta.html"),
+        ("glossary", "glossary.html"),
         ("overdraft", "ledger.html"),
     ],
 )
-def test_search_finds(words: str, page: str, site: Path, visit: Visit) -> None:
+def test_search_finds_first(words: str, page: str, site: Path, visit: Visit) -> None:
     visit.problems.clear()
     visit.page.goto((site / "search.html").as_uri() + f"?q={words}")
     # Results come one by one; this line counts them at the end.
     visit.page.locator(".search-summary", has_text="found").wait_for()
     links = visit.page.locator("#search-results li a").evaluate_all("all => all.map((a) => a.href)")
-    assert any(page in link for link in links)
+    assert page in links[0]
     assert visit.problems == []
 
 
@@ -178,6 +182,28 @@ def test_figures_are_narrow_on_a_phone(site: Path, browser: Browser) -> None:
     assert "-light-narrow.svg" in image.evaluate("image => image.currentSrc")
     assert image.evaluate("image => image.getBoundingClientRect().right <= window.innerWidth")
     visit.context.close()
+
+
+def test_no_page_scrolls_sideways_on_a_phone(site: Path, browser: Browser) -> None:
+    visit = Visit(browser, width=390)
+    wide = []
+    for name in [*PAGES, "genindex.html", "search.html"]:
+        visit.page.goto((site / name).as_uri())
+        page, article = visit.page.evaluate(
+            """() => [document.documentElement, document.querySelector("article")].map(
+            (e) => (e ? e.scrollWidth - e.clientWidth : 0))"""
+        )
+        if max(page, article) > 4:
+            wide.append((name, page, article))
+    assert wide == []
+    visit.context.close()
+
+
+def test_lists_of_results_are_sentences(site: Path) -> None:
+    """A docstring whose results have no type would become a list of its lines."""
+    for page in (site / "reference").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert re.findall(r"Returns<.*</dt>\s*<dd[^>]*>(?:<p>)?<ul", text) == [], page.name
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:

@@ -66,7 +66,7 @@ def test_laplace_noise_takes_a_delta_of_zero_only(kind: Any) -> None:
     assert kind.calibrated(BOX, 1, epsilon=1, delta=0) == kind.calibrated(BOX, 1, epsilon=1)
     text = refusal(lambda: kind.calibrated(BOX, 1, epsilon=1, delta=1e-6))
     assert text.startswith("delta must be 0 for Laplace noise, got delta=1e-06.")
-    assert "holds for every delta: leave delta out, or use BoundedGaussian" in text
+    assert "holds for every delta: leave delta out. For many numbers" in text
     assert refusal(lambda: kind.calibrated(BOX, 1, rho=0.1)).startswith("rho is not an argument of")
 
 
@@ -229,6 +229,17 @@ def test_a_ledger_names_arguments_of_a_wrong_type(tmp_path: Path) -> None:
     assert refusal(lambda: ledger.open("d", epsilon=1, exist_ok=wrong)).startswith("exist_ok ")
     ledger.open("d", epsilon=1)
     assert refusal(lambda: ledger.verify("d", expected_head=wrong)).startswith("expected_head ")
+    for word in ("5489b970", "x" * 64, ""):  # no head, so nobody tampered with anything
+        message = refusal(lambda word=word: ledger.verify("d", expected_head=word))
+        assert message.startswith("expected_head must be 64 hexadecimal digits")
+
+
+def test_a_ledger_says_how_it_is_called(tmp_path: Path) -> None:
+    ledger: Any = ib.Ledger(tmp_path / "ledger.db")
+    ledger.open("d", epsilon=1)
+    words = "epsilon must be given by name: spend(dataset, epsilon=0.5)"
+    assert refusal(lambda: ledger.spend("d", 0.5)).startswith(words)
+    assert "did you mean epsilon?" in refusal(lambda: ledger.open("e", epsilom=1))
 
 
 def test_a_single_query_is_not_a_sequence() -> None:

@@ -10,7 +10,7 @@ from typing import Any, overload
 from numpy.typing import NDArray
 
 from inbounds import _check
-from inbounds._entry import warn_if_weak
+from inbounds._entry import called, warn_if_weak
 from inbounds._types import Labels, Nested, Number, SeriesLike, SeriesT
 from inbounds.accounting.book import Book
 from inbounds.accounting.budget import Budget
@@ -94,6 +94,7 @@ class Ledger(LedgerReader):
         if not (create or self._book.store.exists()):
             raise LedgerError(f"there is no ledger at {self._book.store.shown}.")
 
+    @called("open")
     def open(
         self,
         dataset: str,
@@ -255,6 +256,7 @@ class Ledger(LedgerReader):
         self._book.charge(dataset, cost, count, **notes, user=user)
         return offer.rebuilt(mechanism.release(offer.values, **options))
 
+    @called("spend")
     def spend(
         self,
         dataset: str,

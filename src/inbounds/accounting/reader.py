@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
@@ -25,6 +26,7 @@ from inbounds.unit import Unit
 if TYPE_CHECKING:
     import pandas as pd
 
+_HEAD = re.compile("[0-9a-fA-F]{64}")
 _AMOUNTS = ("epsilon", "delta", "rho")
 RECORD = (
     *("when", "user", "label", "mechanism", "unit", "releases", "asked"),
@@ -257,6 +259,9 @@ class LedgerReader:
         """
         if expected_head is not None:
             expected_head = text(expected_head=expected_head)
+            if not _HEAD.fullmatch(expected_head):
+                hint = "it is what head returned, and what inbounds ledger verify prints."
+                raise ArgumentError.must_be("expected_head", "64 hexadecimal digits", hint=hint)
         return self._book.verify(dataset, expected_head)
 
     def close(self) -> None:

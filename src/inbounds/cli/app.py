@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from inbounds import __version__
 from inbounds.cli import (
@@ -23,9 +22,10 @@ from inbounds.cli import (
     summarize,
 )
 from inbounds.cli.failure import exit_code_of
+from inbounds.cli.help import Command, Group
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """Commands that report a failure in one line on standard error, never as a traceback."""
 
     def main(self, *args: Any, **options: Any) -> Any:
@@ -68,7 +68,8 @@ def app_of(names: Iterable[str]) -> typer.Typer:
             app.add_typer(module.app, name=name)
         else:
             settings = _UNKNOWN_OPTIONS.get(name)
-            app.command(epilog=module.EXAMPLES, context_settings=settings)(getattr(module, name))
+            options: dict[str, Any] = {"epilog": module.EXAMPLES, "context_settings": settings}
+            app.command(cls=Command, **options)(getattr(module, name))
     return app
 
 

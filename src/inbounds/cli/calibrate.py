@@ -38,7 +38,8 @@ $ inbounds calibrate --bounds 0:120 --sensitivity 2.5 --epsilon 1 \
 
 The one with which the mean of 10,000 people's ages, who release one each, is best read back:
 
-$ inbounds calibrate --bounds 0:120 --sensitivity 120 --epsilon 1 --people 10000
+$ inbounds calibrate --bounds 0:120 --sensitivity 120 --epsilon 1 \
+  --people 10000
 
 Two numbers released together, with a bound on the change of each:
 

@@ -23,7 +23,8 @@ $ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1
 
 The same for the mean of the ages that 100,000 people release, one each:
 
-$ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1 --people 100000
+$ inbounds compare --bounds 0:120 --sensitivity 120 --epsilon 1 \
+  --people 100000
 
 Which mechanism is the best for a whole number of people, up to 200?
 

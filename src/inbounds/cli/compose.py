@@ -28,7 +28,8 @@ $ inbounds compose --delta 1e-6 \
   --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100"
 
 $ inbounds compose --delta 1e-6 \
-  --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 mechanism=bounded-gaussian times=100"
+  --release "bounds=0:120 sensitivity=2.5 epsilon=0.1 times=100 \
+  mechanism=bounded-gaussian"
 
 With a joint release of two numbers, and a release of which only the epsilon is known:
 

@@ -16,7 +16,7 @@ from inbounds import _json
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import InputError, UsageError, in_options
 from inbounds.cli.progress import row_bar
-from inbounds.cli.source import Delimiter, beside, check_columns
+from inbounds.cli.source import Delimiter, beside, check_columns, digest
 from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ Private categories need no option: the fraction of people at each level is estim
 
 The fractions of people in three age groups, as rows for a spreadsheet:
 
-$ inbounds estimate public.parquet --histogram age=0:18:65:120 --csv > ages.csv
+$ inbounds estimate public.parquet --histogram age=0:18:65:120 \
+  --csv > ages.csv
 """
 
 _WORDS = ("statistic", "column", "level")
@@ -105,6 +106,8 @@ def estimate(
     if json and as_csv:
         raise UsageError("--csv must not be given with --json.")
     known = _private_columns(sidecar or beside(source))
+    if sidecar is None:
+        _check_belongs(source, known)
     names, asked = (
         list(by or []),
         _asked(known, quantile, histogram, 0.95 if level is None else level),
@@ -136,6 +139,16 @@ def _private_columns(path: Path) -> PrivateColumns:
         return read_sidecar(text)
     except InBoundsError:
         raise InputError(f"{path}: this is no valid file of inbounds privatize.") from None
+
+
+def _check_belongs(source: Path, known: PrivateColumns) -> None:
+    """Refuse a table that is not the one beside which the sidecar was written."""
+    if known.sha256 is not None and digest(source) != known.sha256:
+        hint = "if this one has rows of that one, with the same private columns, add --sidecar "
+        raise InputError(
+            f"{source}: {beside(source).name} was written for another table. "
+            f"Hint: {hint}{beside(source)}."
+        )
 
 
 def _asked(

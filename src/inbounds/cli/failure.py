@@ -32,6 +32,7 @@ _SUBJECTS = {
     **{name: f"--{name}" for name in _OPTIONS},
     **{name: f"--bounds: {name}" for name in ("lower", "upper", "domain")},
     "epsilon or rho": "--epsilon or --rho",
+    "expected_head": "--expected-head",
 }
 _CODE = {
     "PerCoordinate([...])": "--sensitivity once per coordinate",
@@ -121,7 +122,7 @@ def _explained(error: Exception) -> tuple[str, int]:
             return str(
                 missing_package(error) or f"the package {error.name!r} cannot be imported."
             ), 1
-    return _unexpected(error), 1
+    return unexpected(error), 1
 
 
 def _drop_output() -> None:
@@ -136,8 +137,17 @@ def _of_system(error: OSError) -> str:
     return f"{where}{error.strerror or type(error).__name__}."
 
 
-def _unexpected(error: Exception) -> str:
-    """Name only the type and the place: the message may hold a private value."""
+def unexpected(error: Exception) -> str:
+    """Name only the type and the place of an error: its message may hold a private value.
+
+    Examples
+    --------
+    >>> try:
+    ...     float("41 is private")
+    ... except ValueError as error:
+    ...     print(unexpected(error))
+    unexpected ValueError in ..., line 2. Please report this.
+    """
     *_, last = traceback.extract_tb(error.__traceback__)
     place = f"{Path(last.filename).name}, line {last.lineno}"
     return f"unexpected {type(error).__name__} in {place}. Please report this."

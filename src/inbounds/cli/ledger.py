@@ -9,6 +9,7 @@ import typer
 from inbounds._table import Table
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
+from inbounds.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from inbounds.accounting.ledger import Ledger
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from inbounds.guarantee import Guarantee
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Keep the privacy budgets of datasets, in a file or on a PostgreSQL server.",
     epilog="[bold]Examples[/bold]\n\n"
@@ -46,10 +48,11 @@ _NUMBERS = ("releases", "charged", "cumulative")
 
 @app.command(
     "open",
+    cls=Command,
     epilog="[bold]Examples[/bold]"
     "\n\n$ inbounds ledger open survey-2026 --ledger budget.db --epsilon 3"
     "\n\n$ inbounds ledger open census --ledger budget.db --epsilon 1 --delta 1e-6 "
-    "--unit replace:person",
+    "\\\n  --unit replace:person",
 )
 def open_(
     dataset: Dataset,
@@ -72,6 +75,7 @@ def open_(
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]"
     "\n\n$ inbounds ledger show --ledger budget.db"
     "\n\n$ inbounds ledger show survey-2026 --ledger budget.db --json",
@@ -97,6 +101,7 @@ def show(
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]\n\n$ inbounds ledger history survey-2026 --ledger budget.db",
 )
 def history(dataset: Dataset, *, ledger: Place, json: arguments.Json = False) -> None:
@@ -115,8 +120,10 @@ def _cut(text: str) -> str:
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]"
-    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.1 --label survey"
+    "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.1 \\\n"
+    "  --label survey"
     "\n\n$ inbounds ledger spend survey-2026 --ledger budget.db --epsilon 0.5 --dry-run",
 )
 def spend(
@@ -153,9 +160,11 @@ def spend(
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]"
-    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db"
-    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db --expected-head 5489b970…",
+    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db > head.txt"
+    "\n\n$ inbounds ledger verify survey-2026 --ledger budget.db \\\n"
+    "  --expected-head $(cat head.txt)",
 )
 def verify(
     dataset: Dataset,

@@ -16,7 +16,7 @@ from inbounds.cli import arguments, output
 from inbounds.cli.column import CalibratedColumn, calibrated, describe
 from inbounds.cli.failure import InputError, UsageError, in_options
 from inbounds.cli.level import typed_columns
-from inbounds.cli.source import PIPE, Delimiter, beside, check_columns, opened
+from inbounds.cli.source import PIPE, Delimiter, beside, check_columns, digest, opened
 from inbounds.cli.statement import described_types, reading_hint, row_statement
 from inbounds.cli.transfer import write_private
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -42,9 +42,11 @@ Categories and yes/no columns, whose levels are public (put a level with a comma
 $ inbounds privatize people.csv public.csv --epsilon 2 \
   --levels education=none,school,university --levels smoker=no,yes
 
-In a pipe, with an output even for those who gave no value:
+In a pipe, with an output even for those who gave no value. No file with the
+guarantee is written:
 
-$ inbounds privatize - - --column age=0:120:1@1 --nulls uniform <people.csv >public.csv
+$ inbounds privatize - - --column age=0:120:1@1 --nulls uniform \
+  <people.csv >piped.csv
 """
 
 
@@ -87,7 +89,7 @@ def privatize(
         arguments.MechanismName | None,
         typer.Option(
             help="The mechanism; by default window, from whose outputs distributions and means of "
-            "many people are read back best (inbounds.deconvolve). best is for means alone."
+            "many people are read back best (deconvolve). best is for means alone."
         ),
     ] = None,
     objective: arguments.ObjectiveOption = None,
@@ -243,6 +245,7 @@ def _written(target: Path, facts: dict[str, Any]) -> Iterator[IO[bytes]]:
             if held:
                 file.flush()
                 os.fsync(file.fileno())  # a full disk is noticed before any file appears
+                facts["sha256"] = digest(Path(file.name))
                 with output.written_whole(sidecar) as side:
                     side.write(json_text.dumps(output.jsonable(facts), indent=2).encode() + b"\n")
     except BaseException:

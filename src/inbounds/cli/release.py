@@ -35,7 +35,8 @@ $ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --step 1 41
 A column of a CSV file, with one private output per line, in the same order, to be read back by
 inbounds.deconvolve:
 
-$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 --mechanism window \
+$ inbounds release --bounds 0:120 --sensitivity 120 --epsilon 1 \
+  --mechanism window \
   --input people.csv --column age --output ages.txt
 
 Two numbers released together: each row is one joint release.

@@ -9,11 +9,13 @@ import typer
 
 from inbounds.cli import arguments, output
 from inbounds.cli.failure import UsageError
+from inbounds.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from inbounds.analysis.reproduction import Figure1, Table1Row
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Recompute the results of the paper, with the exact calibration beside them.",
     epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce table1",
@@ -21,8 +23,9 @@ app = typer.Typer(
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce table1\n\n"
-    "$ inbounds reproduce table1 --json"
+    "$ inbounds reproduce table1 --json",
 )
 def table1(json: arguments.Json = False) -> None:
     """Print the variance that each method needs for each epsilon (Table 1)."""
@@ -36,8 +39,9 @@ def table1(json: arguments.Json = False) -> None:
 
 
 @app.command(
+    cls=Command,
     epilog="[bold]Examples[/bold]\n\n$ inbounds reproduce figure1 --plot figure1.pdf\n\n"
-    "$ inbounds reproduce figure1 --json"
+    "$ inbounds reproduce figure1 --json",
 )
 def figure1(plot: arguments.Plot = None, json: arguments.Json = False) -> None:
     """Draw the variance that each method needs against epsilon (Figure 1)."""

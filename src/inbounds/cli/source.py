@@ -53,6 +53,21 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.privacy.json")
 
 
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, by which a table and the file beside it know each other.
+
+    Examples
+    --------
+    >>> import os
+    >>> digest(Path(os.devnull))[:8]
+    'e3b0c442'
+    """
+    import hashlib  # noqa: PLC0415 - help must be quick
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input for ``-``."""

@@ -53,7 +53,8 @@ Quantiles = Annotated[
     Texts,
     _option(
         "quantile",
-        "Quantiles of a column, as age=0:120:0.25,0.75, or with a STEP, as age=0:120:1:0.25,0.75.",
+        "Quantiles of a column, as age=0:120:0.5, or with a STEP, as age=0:120:1:0.5. Commas "
+        "separate several.",
         "NAME=LOW:HIGH:Q",
     ),
 ]

@@ -36,11 +36,13 @@ $ inbounds summarize people.parquet --by district --groups Ulm,Rom \
 People with several rows each, of which at most 3 are used:
 
 $ inbounds summarize visits.csv --id person --rows 3 --size 50000 \
-  --total cost=0:1000 --proportion emergency --epsilon 1 --delta 1e-6 --csv > costs.csv
+  --total cost=0:1000 --proportion emergency \
+  --epsilon 1 --delta 1e-6 --csv > costs.csv
 
 Groups of two columns (bash writes all four), charged to a ledger, or only asked for:
 
-$ inbounds summarize people.parquet --by district --by sex --groups={Ulm,Rom}:{f,m} \
+$ inbounds summarize people.parquet --by district --by sex \
+  --groups={Ulm,Rom}:{f,m} \
   --histogram age=0:120:12 --categories education=none,school,university \
   --epsilon 0.5 --ledger budget.db --dataset survey-2026 --dry-run
 """

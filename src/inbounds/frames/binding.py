@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from inbounds._entry import guess
 from inbounds._extra import optional
 from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.array import open_array
@@ -107,7 +108,8 @@ def _place(argument: str, name: str | int, names: Sequence[Any]) -> int:
     ]
     if not matches:
         requirement = f"name columns of the frame, which has no column {name!r}"
-        raise ArgumentError.must(argument, requirement)
+        hint = guess(str(name), (other for other in names if isinstance(other, str)))
+        raise ArgumentError.must(argument, requirement, hint=hint)
     if len(matches) > 1:
         requirement = f"name columns that the frame has once, not {len(matches)} times"
         raise ArgumentError.must(argument, requirement, got=repr(name))

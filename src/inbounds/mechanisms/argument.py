@@ -72,8 +72,8 @@ def check_pure(*, epsilon: object, delta: object, noise: str = "Laplace noise") 
     checked = _check.not_negative(delta=delta)
     if checked:
         hint = (
-            f"{noise} gives pure epsilon, which holds for every delta: leave delta out, or "
-            "use BoundedGaussian or inbounds.calibrate for less noise."
+            f"{noise} gives pure epsilon, which holds for every delta: leave delta out. "
+            "For many numbers at once, BoundedGaussian and inbounds.calibrate make use of a delta."
         )
         raise _check.refusal(f"0 for {noise}", hint, delta=checked)
     return check_epsilon(epsilon)

@@ -128,6 +128,26 @@ def test_wrong_options_are_named(private: Path, options: Any, code: int, words: 
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_sidecar_of_another_table_is_not_believed(private: Path, tmp_path: Path) -> None:
+    """Read by another epsilon, outputs would look like other people, with short intervals."""
+    copy = tmp_path / "private.parquet"
+    copy.write_bytes(private.read_bytes())
+    sidecar = Path(f"{copy}.privacy.json")
+    sidecar.write_bytes(Path(f"{private}.privacy.json").read_bytes())
+    assert estimates(copy) == estimates(private)
+    pq.write_table(pq.read_table(private).slice(1), copy)
+    refused = run("estimate", copy)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "private.parquet.privacy.json was written for another table" in refused.stderr
+    assert estimates(copy, "--sidecar", sidecar)[0]["value"] == ROWS - 1
+    facts = json.loads(sidecar.read_text())
+    del facts["sha256"]  # as earlier versions wrote it
+    sidecar.write_text(json.dumps(facts))
+    assert run("estimate", copy).exit_code == 0
+    sidecar.write_text(json.dumps(facts | {"sha256": "0"}))
+    assert "no valid file" in run("estimate", copy).stderr
+
+
 def test_a_file_that_was_not_made_private_is_refused(private: Path, tmp_path: Path) -> None:
     sidecar = Path(f"{private}.privacy.json")
     broken = tmp_path / "broken.json"

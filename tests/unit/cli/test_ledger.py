@@ -185,9 +185,12 @@ def test_verify_prints_the_head_and_takes_an_earlier_one(path: Path) -> None:
     late = ledger(path, "verify", "survey", "--expected-head", early).stdout.strip()
     assert late == Ledger(path).head("survey") != early
     assert facts(path, "verify", "survey") == {"dataset": "survey", "head": late}
-    result = ledger(path, "verify", "survey", "--expected-head", "00")
+    result = ledger(path, "verify", "survey", "--expected-head", "0" * 64)
     assert result.exit_code == 1
     assert "expected head is not in its history" in result.stderr
+    result = ledger(path, "verify", "survey", "--expected-head", "00")
+    assert result.exit_code == 2
+    assert "--expected-head must be 64 hexadecimal digits" in result.stderr
 
 
 def test_the_ledger_may_be_named_in_the_environment(

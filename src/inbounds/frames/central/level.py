@@ -109,8 +109,9 @@ def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) 
 
     Returns
     -------
-    A statistic to pass to `summarize`, which writes one row for each level, with the level in the
-    column ``level``. The counts of a group are whole numbers of at least 0.
+    statistic
+        To pass to `summarize`, which writes one row for each level, with the level in the column
+        ``level``. The counts of a group are whole numbers of at least 0.
 
     Raises
     ------

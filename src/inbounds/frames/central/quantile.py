@@ -130,8 +130,9 @@ def quantile(
 
     Returns
     -------
-    A statistic to pass to `summarize`, which writes one row for each quantile, with its `q`. Values
-    are points of the grid, and those of several quantiles are in order.
+    statistic
+        To pass to `summarize`, which writes one row for each quantile, with its `q`. Values are
+        points of the grid, and those of several quantiles are in order.
 
     Raises
     ------

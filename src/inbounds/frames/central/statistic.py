@@ -261,8 +261,9 @@ def histogram(column: Column, edges: Sequence[float]) -> Statistic:
 
     Returns
     -------
-    A statistic to pass to `summarize`, which writes one row for each bin. The counts of the bins of
-    a group are whole numbers of at least 0, which add up to the number of rows if it is public.
+    statistic
+        To pass to `summarize`, which writes one row for each bin. The counts of the bins of a group
+        are whole numbers of at least 0, which add up to the number of rows if it is public.
 
     Raises
     ------

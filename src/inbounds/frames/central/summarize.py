@@ -119,13 +119,14 @@ def summarize(
 
     Returns
     -------
-    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB,
-    a pandas data frame for an array.
-    It has one row for each group, statistic and bin, with the columns of `by`, ``statistic``,
-    ``column``, for histograms ``bin_lower`` and ``bin_upper``, for categories ``level``, for
-    quantiles ``q``, ``value``, ``standard_error``, which is empty for quantiles, ``lower`` and
-    ``upper``, between which the truth is with probability 0.95 or more, and ``mechanism``, which
-    released the row and is null if the row is exact.
+    data frame
+        A small frame of the same kind (a Polars data frame for a lazy one, a PyArrow table for
+        DuckDB, a pandas data frame for an array). It has one row for each group, statistic and bin,
+        with the columns of `by`, ``statistic``, ``column``, for histograms ``bin_lower`` and
+        ``bin_upper``, for categories ``level``, for quantiles ``q``, ``value``,
+        ``standard_error``, which is empty for quantiles, ``lower`` and ``upper``, between which the
+        truth is with probability 0.95 or more, and ``mechanism``, which released the row and is
+        null if the row is exact.
 
     Raises
     ------

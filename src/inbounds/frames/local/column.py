@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inbounds._check import format_numbers
+from inbounds._entry import guess
 from inbounds._kind import type_name
 from inbounds._types import Floats
 from inbounds.errors import ArgumentError, ArgumentTypeError, Hint
@@ -220,7 +221,9 @@ def locate(columns: Iterable[Column], names: Iterable[Hashable]) -> dict[int, Co
         matches = [i for i, name in enumerate(names) if _is_same(name, column.name)]
         if len(matches) != 1:
             count = f"{len(matches)} columns named" if matches else "no column"
-            raise ArgumentError(f"frame has {count} {column.name!r}.", argument="frame")
+            labels = [str(name) for name in names if isinstance(name, str)]
+            hint = "" if matches else guess(str(column.name), labels)
+            raise ArgumentError(f"frame has {count} {column.name!r}.", argument="frame", hint=hint)
         places[matches[0]] = column
     return places
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from inbounds._extra import optional
-from inbounds.errors import ArgumentTypeError, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 from inbounds.frames.local.category import CategoryColumn, LocalColumn
 from inbounds.frames.local.column import bare_dtype, locate, type_refusal
 from inbounds.frames.local.order import category_order, permutation
@@ -46,6 +46,8 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     ['a', 'b']
     """
     places = locate(columns, frame.columns)
+    if not shuffle:
+        _refuse_private_index(frame.index, columns)
     others = [i for i in range(frame.shape[1]) if i not in places]
     copy = frame.iloc[:, others].copy(deep=True)
     copy.columns = pd.RangeIndex(len(others))  # so that outputs can be inserted between any names
@@ -61,6 +63,15 @@ def privatize_frame(frame: Any, columns: Sequence[LocalColumn], *, shuffle: bool
     for name in copy._metadata:
         copy.__dict__.pop(name, None)
     return copy
+
+
+def _refuse_private_index(index: Any, columns: Sequence[LocalColumn]) -> None:
+    """Refuse an index that bears the name of a private column: it would be published as it is."""
+    for column in columns:
+        if column.name in [name for name in index.names if name is not None]:
+            requirement = f"have an index that is not private, not one named {column.name!r}"
+            hint = "reset_index(drop=True) leaves it out; shuffle=True replaces it."
+            raise ArgumentError.must("frame", requirement, hint=hint)
 
 
 def _rebuild(frame: Any, names: Iterable[Any], *, sort: bool = False) -> None:

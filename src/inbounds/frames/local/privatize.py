@@ -78,8 +78,10 @@ def privatize(
 
     Returns
     -------
-    A frame of the same kind, lazy if `frame` is. Names, the values of other columns and, unless
-    `shuffle` is true, the order of rows and the index are unchanged. Metadata are left out.
+    data frame
+        A frame of the same kind, lazy if `frame` is. Names, the values of other columns and, unless
+        `shuffle` is true, the order of rows and the index are unchanged. Metadata are left out. The
+        index of a pandas frame is published like any other column: it must not be private.
 
     Raises
     ------

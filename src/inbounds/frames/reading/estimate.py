@@ -76,13 +76,14 @@ def estimate(
 
     Returns
     -------
-    A small frame of the same kind: a Polars data frame for a lazy one, a PyArrow table for DuckDB
-    and readers. It has one row for each group, column, statistic and bin or level, with the columns
-    of `by`, ``statistic`` (count, mean, quantile, histogram or fraction), ``column``, ``q``,
-    ``bin_lower``, ``bin_upper``, ``level``, ``value``, ``standard_error`` (of means and of
-    fractions; it is missing for others), and ``lower`` and ``upper``, the ends of the interval.
-    Labels that no row needs are left out. A listed group without rows has no values, and intervals
-    that say nothing.
+    data frame
+        A small frame of the same kind (a Polars data frame for a lazy one, a PyArrow table for
+        DuckDB and readers). It has one row for each group, column, statistic and bin or level, with
+        the columns of `by`, ``statistic`` (count, mean, quantile, histogram or fraction),
+        ``column``, ``q``, ``bin_lower``, ``bin_upper``, ``level``, ``value``, ``standard_error``
+        (of means and of fractions; it is missing for others), and ``lower`` and ``upper``, the ends
+        of the interval. Labels that no row needs are left out. A listed group without rows has no
+        values, and intervals that say nothing.
 
     Raises
     ------

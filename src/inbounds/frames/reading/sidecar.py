@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +23,19 @@ from inbounds.mechanisms.randomized_response import RandomizedResponse
 
 FORMAT, VERSION = "inbounds private columns", 1
 _NULLS = ("error", "keep", "uniform")
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateColumns:
-    """The mechanism of each private column, and what was done about missing values."""
+    """The mechanism of each private column, and what was done about missing values.
+
+    `sha256` is the digest of the file for which a sidecar was written, if it says it.
+    """
 
     mechanisms: Mapping[str, Mechanism | RandomizedResponse]
     nulls: Nulls
+    sha256: str | None = None
 
     @property
     def numbers(self) -> list[str]:
@@ -96,12 +102,15 @@ def read_sidecar(text: str) -> PrivateColumns:
         for one in facts["columns"]:  # people read the epsilon, estimates read the document
             if one.get("pure_epsilon") not in (None, mechanisms[one["name"]].epsilon):
                 raise _refused("two different epsilons for one column")
+        sha256 = facts.get("sha256")
+        if sha256 is not None and not _DIGEST.fullmatch(sha256):
+            raise _refused("a digest that is none")
     except InBoundsError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise _refused() from None
     _check_mechanisms(mechanisms)
-    return PrivateColumns(mechanisms, cast("Nulls", facts["nulls"]))
+    return PrivateColumns(mechanisms, cast("Nulls", facts["nulls"]), sha256)
 
 
 def _check_mechanisms(mechanisms: Mapping[Any, Any]) -> None:

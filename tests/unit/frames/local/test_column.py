@@ -184,7 +184,7 @@ def test_columns_are_found_by_name_in_any_order() -> None:
     ("names", "message"),
     [
         ([], "frame has no column 'age'."),
-        (["Age"], "frame has no column 'age'."),
+        (["Age"], "frame has no column 'age'.\nHint: did you mean Age?"),
         (["town"], "frame has no column 'age'."),
         (["age", "town", "age"], "frame has 2 columns named 'age'."),
     ],

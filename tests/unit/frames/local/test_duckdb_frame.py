@@ -83,7 +83,9 @@ def test_names_that_differ_only_in_case_are_refused(connection: Any) -> None:
 
 
 def test_a_name_of_the_wrong_case_is_refused(connection: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"^frame has no column 'Age'\.$"):
+    with pytest.raises(
+        ArgumentError, match=r"^frame has no column 'Age'\.\nHint: did you mean age\?$"
+    ):
         privatize(connection.sql("SELECT 17 AS age"), {"Age": WHOLE})
 
 

@@ -172,6 +172,17 @@ def test_a_label_that_equals_nothing_is_the_label_of_its_column_alone() -> None:
         privatize(before, {"pay": FINE})
 
 
+def test_an_index_with_the_name_of_a_private_column_is_not_published() -> None:
+    """`set_index` with drop=False copies the true values into the index."""
+    before = pd.DataFrame({"age": [17, 41], "town": [1, 2]})
+    for index in ("age", ["town", "age"]):
+        with pytest.raises(ArgumentError, match=r"index that is not private, not one named 'age'"):
+            privatize(before.set_index(index, drop=False), {"age": FINE})
+        shuffled = privatize(before.set_index(index, drop=False), {"age": FINE}, shuffle=True)
+        assert shuffled.index.names == [None]
+    assert privatize(before.set_index("town"), {"age": FINE}).index.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_an_index_of_views_is_kept_or_dropped(shuffle: bool) -> None:
     labels = pd.arrays.ArrowExtensionArray(
