@@ -269,7 +269,8 @@ class Comparison(Printed):
 
 def _percent_above(error: float, least: float) -> float:
     """Return by how many percent a squared error is above another."""
-    return 100 * (times_least(error, least) ** 2 - 1)
+    times = times_least(error, least)
+    return 100 * (times * times - 1)  # infinite where the power would raise an OverflowError
 
 
 @lru_cache(maxsize=64)

@@ -152,6 +152,9 @@ def reading_of(table: LevelTable) -> tuple[float, float]:
     """
     means, knots = Risk(table).row_means, [Fraction(knot) for knot in table.boundaries]
     slope = float((means[-1] - means[0]) / (knots[-1] - knots[0]))
+    if not slope:
+        requirement = "larger for an unbiased reading: at this one, outputs tell nothing"
+        raise ArgumentError.must_be("epsilon", requirement)
     middle = (Fraction(table.lower) + Fraction(table.upper)) / 2
     pairs = zip(means, knots, strict=True)
     biases = [(mean - middle) / Fraction(slope) + middle - knot for mean, knot in pairs]

@@ -321,3 +321,16 @@ def test_on_steps_the_middle_is_judged_by_the_same_values() -> None:
 
 def test_next_to_no_privacy_budget_beats_nothing() -> None:
     assert not compare(ib.Box(0, 1), 1, epsilon=1e-9, people=1).beats_the_middle
+
+
+def test_errors_that_are_beyond_all_doubles_apart_are_infinitely_many_percent_apart() -> None:
+    """The limit at epsilon 700 is below 1e-150."""
+    rows = compare(ib.Box(0, 120), 2.5, epsilon=700.0).rows()
+    assert rows[-2]["mse_above_limit_percent"] == math.inf
+
+
+def test_an_epsilon_at_which_outputs_tell_nothing_has_no_unbiased_table() -> None:
+    setting: Any = {"epsilon": 1e-60}
+    with pytest.raises(ArgumentError, match="epsilon must be larger for an unbiased reading"):
+        ib.Optimal(ib.Box(0, 9), 1, objective="unbiased", **setting)
+    assert ib.calibrate(ib.Box(0, 9), 1, people=10**12, **setting).epsilon <= 1e-60
