@@ -6,6 +6,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import inbounds as ib
@@ -53,6 +54,38 @@ def test_duckdb_types_are_named_without_their_details() -> None:
 def test_a_summary_never_shows_what_its_engine_says(frame: Any) -> None:
     with pytest.raises(ib.InBoundsError) as failure:
         ib.summarize(frame, mean("age", 0, 1), epsilon=1.0)
+    assert SECRET not in said(failure.value)
+
+
+def broken_relation() -> Any:
+    return duckdb.sql(f"SELECT CAST(s AS DOUBLE) AS age FROM (VALUES ('{SECRET}x')) t(s)")
+
+
+def broken_reader() -> Any:
+    schema = pa.schema({"age": pa.float64()})
+
+    def batches() -> Any:
+        yield pa.record_batch({"age": [3.0]}, schema=schema)
+        yield pa.record_batch({"age": pa.array([SECRET + "x"]).cast(pa.float64())}, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+@pytest.mark.parametrize(
+    "frame", [lambda: BROKEN, broken_relation, broken_reader], ids=["polars", "duckdb", "reader"]
+)
+def test_an_estimate_never_shows_what_its_engine_says(frame: Any) -> None:
+    """What fails may be the private column itself, as after `privatize` with lazy=True."""
+    with pytest.raises(ib.ArgumentError, match="its engine raised") as failure:
+        ib.estimate(frame(), {"age": HIDDEN})
+    assert SECRET not in said(failure.value)
+
+
+def test_a_private_column_that_fails_late_is_not_shown_by_an_estimate() -> None:
+    with pytest.warns(ib.errors.RepeatedReleaseWarning):
+        private = ib.privatize(BROKEN, {"age": HIDDEN}, lazy=True)
+    with pytest.raises(ib.ArgumentError, match="its engine raised") as failure:
+        ib.estimate(private, {"age": HIDDEN})
     assert SECRET not in said(failure.value)
 
 

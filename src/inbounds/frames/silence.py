@@ -14,6 +14,7 @@ from inbounds.errors import ArgumentError, InBoundsError
 
 Result = TypeVar("Result")
 
+_ALONE = "evaluate the frame by itself."
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark logs failures there
 
 
@@ -53,6 +54,22 @@ def quietly(
         )
     failure.__cause__ = failure.__context__ = None
     raise failure
+
+
+def each_quietly(items: Callable[[], Iterable[Result]]) -> Iterator[Result]:
+    """Yield what an engine yields, of which the first may come late, and drop its messages.
+
+    Examples
+    --------
+    >>> list(each_quietly(lambda: map(int, ["7", "x"])))
+    Traceback (most recent call last):
+    inbounds.errors.ArgumentError: frame could not be evaluated: its engine raised ValueError.
+    Hint: the engine's message is not shown, because it may hold private values; evaluate the frame
+    by itself.
+    """
+    iterator = quietly(lambda: iter(items()), _ALONE)
+    while next_item := quietly(lambda: list(islice(iterator, 1)), _ALONE):
+        yield from next_item
 
 
 def in_our_words(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, unwarned
 from inbounds._table import Printed, Table
 from inbounds._types import Floats, Number, Numbers, Vector
 from inbounds.errors import ArgumentError
@@ -111,6 +111,7 @@ class Deconvolution(Printed):
         return self._stairs.middles
 
     @property
+    @unwarned
     def mean(self) -> float:
         """The mean of the true values.
 
@@ -121,6 +122,7 @@ class Deconvolution(Printed):
         return self._stairs.mean if self._readings is None else self._readings.mean
 
     @property
+    @unwarned
     def variance(self) -> float:
         """The variance of the recovered distribution, including that within cells."""
         return self._stairs.variance
@@ -129,6 +131,7 @@ class Deconvolution(Printed):
     def cdf(self, x: Number) -> float: ...
     @overload
     def cdf(self, x: Numbers) -> Floats: ...
+    @unwarned
     def cdf(self, x: Any) -> Any:
         """Return the fraction of true values that are at most `x`, a number or an array."""
         return scalar_or_array(self._stairs.upto(_check.public_values(x=x)))
@@ -137,10 +140,12 @@ class Deconvolution(Printed):
     def quantile(self, q: Number) -> float: ...
     @overload
     def quantile(self, q: Numbers) -> Floats: ...
+    @unwarned
     def quantile(self, q: Any) -> Any:
         """Return the value that a fraction `q` of the true values does not exceed."""
         return scalar_or_array(self._stairs.quantile(checked_levels(q)))
 
+    @unwarned
     def histogram(self, bins: int | np.integer[Any] | Vector) -> tuple[Floats, Floats]:
         """Return the fractions of the true values in `bins`, and the edges of the bins.
 
@@ -163,6 +168,7 @@ class Deconvolution(Printed):
         return np.diff(upto), edges
 
     @called("standard_error")
+    @unwarned
     def standard_error(self, statistic: Summary) -> float:
         """Return the standard error of a statistic; see `interval` for what it leaves out.
 
@@ -173,6 +179,7 @@ class Deconvolution(Printed):
         return float(np.std(self._resampled(statistic), ddof=1))
 
     @called("interval")
+    @unwarned
     def interval(
         self, statistic: Summary, level: float, *, proved: bool = False
     ) -> tuple[float, float]:
@@ -248,6 +255,7 @@ class Deconvolution(Printed):
         ends = np.quantile(self._resampled(statistic), [(1 - level) / 2, (1 + level) / 2])
         return float(ends[0]), float(ends[1])
 
+    @unwarned
     def histogram_interval(
         self, bins: int | np.integer[Any] | Vector, level: float
     ) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inbounds import _check
-from inbounds._entry import called, warn_caller
+from inbounds._entry import called, unwarned, warn_caller
 from inbounds._progress import tracked
 from inbounds._types import Floats, Numbers
 from inbounds.errors import ArgumentError, ArgumentTypeError, FewOutputsWarning
@@ -29,6 +29,7 @@ _MANY_KINDS = 16  # of true values, which are enough to see a shape
 
 
 @called()
+@unwarned
 def deconvolve(
     outputs: Numbers | Iterator[Numbers],
     mechanism: Mechanism,

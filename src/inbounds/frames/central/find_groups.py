@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inbounds import _check
-from inbounds._entry import called, warn_if_weak
+from inbounds._entry import called, unwarned, warn_if_weak
 from inbounds.calibration.report import ReportTable, RowPrice
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
 from inbounds.frames.binding import bind_columns
@@ -27,6 +27,7 @@ from inbounds.unit import Adjacency, check_adjacency
 
 
 @called()
+@unwarned
 def find_groups(
     frame: Any,
     by: AnyColumn | Sequence[AnyColumn],

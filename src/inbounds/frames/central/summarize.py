@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inbounds._entry import called, warn_if_weak
+from inbounds._entry import called, unwarned, warn_if_weak
 from inbounds.errors import ArgumentError
 from inbounds.frames.central import person
 from inbounds.frames.central.change import Neighbours
@@ -35,6 +35,7 @@ from inbounds.unit import Adjacency
 
 
 @called()
+@unwarned
 def summarize(
     frame: Any,
     statistics: Sequence[Statistic] | Statistic,

@@ -18,7 +18,7 @@ from inbounds.errors import ArgumentError, ArgumentTypeError
 from inbounds.frames.binding import BoundTable, bind_columns
 from inbounds.frames.central.value_type import check_keys, plain_value, value_type
 from inbounds.frames.reading.level import FOREIGN, Codes, level_codes
-from inbounds.frames.silence import quietly
+from inbounds.frames.silence import each_quietly, quietly
 from inbounds.mechanisms.level import Level
 
 with optional():
@@ -103,7 +103,7 @@ def blocks(
 
 
 def _of_batches(batches: Iterable[Any], opened: Opener) -> Iterator[Block]:
-    for batch in batches:
+    for batch in each_quietly(lambda: batches):
         table, names = opened(pa.Table.from_batches([batch]))
         yield from _of_table(table, names)
 
@@ -115,10 +115,13 @@ def _of_table(table: BoundTable, names: dict[str, str]) -> Iterator[Block]:
         return
     native, engine = table.to_native(), table.implementation
     if engine.is_polars():
-        yield from _of_table(cast("BoundTable", nw.from_native(native.collect())), names)
+        collected = quietly(native.collect)
+        yield from _of_table(cast("BoundTable", nw.from_native(collected)), names)
         return
-    batches = native.to_arrow_reader(ROWS) if engine.is_duckdb() else _of_spark(native)
-    for batch in batches:
+    of_duckdb = engine.is_duckdb()
+    for batch in each_quietly(
+        lambda: native.to_arrow_reader(ROWS) if of_duckdb else _of_spark(native)
+    ):
         if batch.num_rows:
             yield Block(nw.from_native(pa.Table.from_batches([batch]), eager_only=True), names)
 

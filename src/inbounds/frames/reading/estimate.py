@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inbounds import _check
-from inbounds._entry import called
+from inbounds._entry import called, unwarned
 from inbounds._progress import tracked
 from inbounds._types import Vector
 from inbounds.errors import ArgumentError, ArgumentTypeError
@@ -25,6 +25,7 @@ Bins = int | Vector
 
 
 @called()
+@unwarned
 def estimate(
     frame: Any,
     columns: Mapping[str, Mechanism | RandomizedResponse] | str | os.PathLike[str],
