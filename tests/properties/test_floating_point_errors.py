@@ -8,9 +8,11 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import inbounds as ib
+from inbounds.frames import count, histogram, mean, median
 
 BOXES = [
     ib.Box(0, 1),
@@ -18,6 +20,7 @@ BOXES = [
     ib.Box(0, 1e6),
     ib.Box(1e-3, 1.5e-3),
     ib.Box([0, 0], [1, 10]),
+    ib.Box(1e-300, 2e-300),
 ]
 KINDS: list[tuple[Any, dict[str, float]]] = [
     (ib.BoundedGaussian, {}),
@@ -64,6 +67,34 @@ def test_public_calls_raise_no_floating_point_error(
                 mechanism.output_interval(value, 0.95)
                 if box.dimension == 1:
                     mechanism.confidence(output, 0.95)
+
+
+@pytest.mark.filterwarnings("ignore::inbounds.errors.FewOutputsWarning")
+@pytest.mark.parametrize("kind", [kind for kind, given in KINDS if not given])
+def test_reading_back_raises_no_floating_point_error(kind: Any) -> None:
+    people = np.random.default_rng(3).uniform(0, 0.4, 500)
+    for change, epsilon in ((1.0, 1.0), (0.02, 20.0), (1.0, 8.0)):
+        mechanism = kind.calibrated(ib.Box(0, 1), change, epsilon=epsilon)
+        outputs = mechanism.release(people)
+        with np.errstate(all="raise"):
+            result = ib.deconvolve(outputs, mechanism, bootstrap=0)
+            assert 0 <= result.mean <= 1
+            assert result.variance >= 0
+            result.quantile(0.5), result.cdf(0.5), result.histogram(4)
+            for statistic in ("mean", "median"):
+                result.interval(statistic, 0.95)
+            result.histogram_interval(4, 0.95)
+            frame = pd.DataFrame({"x": outputs, "town": people > 0.2})
+            ib.estimate(frame, {"x": mechanism}, by="town", quantiles=[0.5])
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0])
+def test_tables_raise_no_floating_point_error(epsilon: float) -> None:
+    frame = pd.DataFrame({"age": np.linspace(0, 120, 300), "town": np.arange(300) % 3})
+    asked = [count(), mean("age", 0, 120), median("age", 0, 120), histogram("age", [0, 60, 120])]
+    with np.errstate(all="raise"):
+        for given in ({}, {"delta": 1e-6}):
+            ib.summarize(frame, asked, by="town", groups=range(3), epsilon=epsilon, **given)
 
 
 def test_such_errors_are_raised_here_if_nothing_prevents_it() -> None:

@@ -1,9 +1,10 @@
 """Work on many values: in blocks, in several threads, and by compiled code once that repays."""
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -85,8 +86,23 @@ def in_blocks(
         fill_part((0, size))
         return
     cuts = [size * i // workers for i in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fill_part, pairwise(cuts)))
+    parts = deque(pairwise(cuts))  # from which each is taken once, whoever takes it
+
+    def fill_parts() -> None:
+        while True:
+            try:
+                part = parts.popleft()
+            except IndexError:  # all are taken
+                return
+            fill_part(part)
+
+    with ThreadPoolExecutor(workers - 1) as pool:
+        others = list[Future[None]]()
+        with suppress(RuntimeError):  # no thread can be started, or the interpreter is ending
+            others.extend(pool.submit(fill_parts) for _ in range(workers - 1))
+        fill_parts()
+        for other in others:
+            other.result()
 
 
 def cores() -> int:
@@ -99,6 +115,8 @@ def _kernel(name: str) -> ModuleType | None:
     """Load compiled code; None if numba is missing or broken, whatever it raises then."""
     with in_compiled_code:
         try:
+            if import_module("numba").config.DISABLE_JIT:  # loops would run in Python for ever
+                return None
             return import_module(f"inbounds.sampling.{name}")
         except Exception:  # a missing library, for example: plain code serves
             return None

@@ -74,6 +74,7 @@ class Sampler:
     equal_time: bool = True
     caution: float = 0.0
 
+    @np.errstate(over="ignore", under="ignore")  # of the widest and the tiniest boxes
     def draw(self, values: NDArray[Any], entropy: Entropy) -> Floats | NDArray[np.int64]:
         """Return an output for each of `values`, whose last axis runs over the coordinates."""
         flat = values.reshape(-1)

@@ -5,6 +5,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -50,8 +51,8 @@ def test_compiled_code_serves_large_calls_once_plain_code_has_taken_as_long_as_c
     values = np.zeros(blocks.MANY)
     assert kernel_for("window_kernel", values, SYSTEM) is None
     assert kernel_for("table_kernel", values, SYSTEM) is None
-    kernel = sys.modules["inbounds.sampling.window_kernel"]
-    assert kernel_for("window_kernel", values, SYSTEM) is kernel
+    kernel = kernel_for("window_kernel", values, SYSTEM)
+    assert kernel is sys.modules["inbounds.sampling.window_kernel"]
     assert kernel_for("window_kernel", values[1:], SYSTEM) is None
 
 
@@ -79,6 +80,7 @@ def test_few_values_are_compiled_only_if_no_seed_can_repeat_their_words(
 
 WITHOUT_NUMBA = """
 import sys
+import threading
 sys.modules["numba"] = None  # what an import of it finds
 import numpy as np
 import inbounds as ib
@@ -236,3 +238,60 @@ def test_a_child_that_is_forked_while_a_thread_compiles_does_not_hang(
     wait: float, tmp_path: Path
 ) -> None:
     run_compiled(tmp_path, FORKED.format(wait=wait))
+
+
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_values_are_served_once_where_no_further_thread_can_start(
+    monkeypatch: pytest.MonkeyPatch, allowed: int
+) -> None:
+    """As under a limit of processes, or in an exit handler, where a charge was made already."""
+    monkeypatch.setattr(blocks, "_PER_THREAD", 4)
+    monkeypatch.setattr(blocks, "_BLOCK", 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 5)
+    start, started = threading.Thread.start, []
+
+    def refused(thread: threading.Thread) -> None:
+        if len(started) >= allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    filled: list[slice] = []
+    in_blocks(100, SYSTEM, filled.append)
+    assert sorted(i for part in filled for i in range(part.start, part.stop)) == [*range(100)]
+    assert len(started) == allowed
+
+
+@pytest.mark.parametrize("place", ["this", "other"])
+def test_an_error_in_any_thread_is_raised(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.setattr(blocks, "_PER_THREAD", 4)
+    monkeypatch.setattr(blocks, "_BLOCK", 3)
+    monkeypatch.setattr(blocks, "cores", lambda: 2)
+    here, both_have_begun = threading.get_ident(), threading.Barrier(2, timeout=10)
+
+    def fill(part: slice) -> None:
+        if part.start in (0, 4):  # the first of each thread's
+            both_have_begun.wait()
+        if (threading.get_ident() == here) == (place == "this"):
+            raise IndexError("from the work itself")
+
+    with pytest.raises(IndexError, match="from the work itself"):
+        in_blocks(8, SYSTEM, fill)
+
+
+def test_loops_are_not_run_in_python() -> None:
+    """NUMBA_DISABLE_JIT=1, as in coverage: such a loop takes 200 times as long as NumPy."""
+    code = (
+        "import numpy as np\n"
+        "from inbounds.sampling import blocks\n"
+        "from inbounds.sampling.entropy import SYSTEM\n"
+        "blocks._REPAYS = 0\n"
+        "print(blocks.kernel_for('window_kernel', np.zeros(100), SYSTEM))\n"
+    )
+    for disabled, kernel in (("1", "None"), ("0", "<module")):
+        given = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith(kernel)
