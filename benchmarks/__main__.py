@@ -22,7 +22,7 @@ from benchmarks.timing import duration
 
 SUITES = (
     *("calibration", "sampling", "frames", "summaries", "quantiles", "ledger", "privatize"),
-    *("limits", "analysis", "job", "felt"),
+    *("limits", "analysis", "explore", "job", "felt"),
 )
 ALONE = ("growth", "install")  # they take minutes and compare nothing from run to run
 

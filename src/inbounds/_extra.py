@@ -20,7 +20,9 @@ PACKAGES = {
     "rich": ("rich", "cli"),
     "sklearn": ("scikit-learn", "sklearn"),
     "sqlalchemy": ("SQLAlchemy", "ledger"),
+    "starlette": ("starlette", "explore"),
     "typer": ("typer", "cli"),
+    "uvicorn": ("uvicorn", "explore"),
 }
 """The package of each optional module, and the extra that installs it."""
 

@@ -9,8 +9,10 @@ import importlib.util
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -404,6 +406,23 @@ def command_line_summarize() -> None:
     people = FOLDER / "summarized.csv"
     people.write_text("age\n41.3\n12\n")
     command("summarize", str(people), "--mean", "age=0:120", "--epsilon", "1")
+
+
+@use("typer", "starlette", "uvicorn")
+def command_line_explore() -> None:
+    words = [sys.executable, "-m", "inbounds", "explore", "--no-browser"]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout
+        address = server.stdout.readline().partition("#")[0]
+        if not address:
+            said = server.communicate()[1]
+            raise ModuleNotFoundError(said.removeprefix("Error: ").strip())
+        with urllib.request.urlopen(address, timeout=60) as page:
+            assert b"<script" in page.read()
+        server.terminate()
+    assert server.returncode == 0
 
 
 def main(optional: bool) -> None:

@@ -94,6 +94,8 @@ def test_the_source_archive_holds_what_the_makefile_needs(dist: Path) -> None:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = set(contents(wheel))
     assert {"inbounds/py.typed", "inbounds/data/anes96.csv"} <= names
+    page = ROOT / "src" / "inbounds" / "cli" / "explore" / "static"
+    assert {f"inbounds/cli/explore/static/{path.name}" for path in page.iterdir()} <= names
     assert {name.partition("/")[0] for name in names} == {
         "inbounds",
         f"inbounds-{inbounds.__version__}.dist-info",

@@ -13,6 +13,7 @@ from inbounds.cli import (
     compare,
     compose,
     estimate,
+    explore,
     ledger,
     limit,
     privatize,
@@ -46,6 +47,7 @@ _COMMANDS: dict[str, Any] = {
     "reproduce": reproduce,
     "ledger": ledger,
     "regimes": regimes,
+    "explore": explore,
 }
 _UNKNOWN_OPTIONS = {"release": {"ignore_unknown_options": True}}  # values may be negative
 

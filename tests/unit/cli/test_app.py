@@ -19,6 +19,7 @@ COMMANDS = (
     ["reproduce", "figure1"],
     ["compose"],
     ["audit"],
+    ["explore"],
     ["ledger", "open"],
     ["ledger", "show"],
     ["ledger", "history"],

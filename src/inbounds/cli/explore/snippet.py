@@ -1,0 +1,167 @@
+"""The Python and the command line that give exactly the numbers of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inbounds._check import format_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inbounds.cli.explore.question import Question
+
+_NORMS = {"l2": "ib.L2", "l1": "ib.L1", "linf": "ib.LInf", "each": "ib.PerCoordinate"}
+
+
+def python(question: Question) -> str:
+    """Return Python that prints the mechanism, and what its outputs for the value are like.
+
+    Examples
+    --------
+    >>> from inbounds.cli.explore.question import Question
+    >>> asked = {"bounds": [[0, 120]], "sensitivity": [2.5], "guarantee": {"epsilon": 1}}
+    >>> print(python(Question.read(asked)))
+    import numpy as np
+    <BLANKLINE>
+    import inbounds as ib
+    <BLANKLINE>
+    box = ib.Box(0, 120)
+    mechanism = ib.calibrate(box, 2.5, epsilon=1)
+    print(mechanism)
+    value = 60
+    print("root mean squared error:", np.sqrt(mechanism.mse(value)))
+    print("bias:", mechanism.bias(value))
+    print("95 % of outputs:", mechanism.output_interval(value, 0.95))
+    """
+    lines = [
+        "import numpy as np",
+        "",
+        *_opening(question),
+        f"mechanism = ib.{_calibration(question)}",
+        "print(mechanism)",
+        f"value = {_vector(question.value)}",
+        'print("root mean squared error:", np.sqrt(mechanism.mse(value)))',
+        'print("bias:", mechanism.bias(value))',
+        'print("95 % of outputs:", mechanism.output_interval(value, 0.95))',
+    ]
+    if question.people is not None:
+        lines += [
+            f"comparison = ib.{_comparison(question)}",
+            f"contender = comparison{_chosen(question)}",
+            'print("error of the mean:", contender.error.mean_rmse)',
+        ]
+    return "\n".join(lines)
+
+
+def python_of_comparison(question: Question) -> str:
+    """Return Python that prints the table of all mechanisms.
+
+    Examples
+    --------
+    >>> from inbounds.cli.explore.question import Question
+    >>> asked = {"bounds": [[0, 1]], "sensitivity": [1], "guarantee": {"rho": 0.1}}
+    >>> print(python_of_comparison(Question.read(asked)))
+    import inbounds as ib
+    <BLANKLINE>
+    box = ib.Box(0, 1)
+    print(ib.compare(box, 1, rho=0.1))
+    """
+    return "\n".join([*_opening(question), f"print(ib.{_comparison(question)})"])
+
+
+def command(question: Question) -> str:
+    """Return the command that shows the mechanism and its errors.
+
+    Examples
+    --------
+    >>> from inbounds.cli.explore.question import Question
+    >>> asked = {"bounds": [[-5, 5]], "sensitivity": [2.5], "guarantee": {"epsilon": 1}}
+    >>> command(Question.read(asked))
+    'inbounds calibrate --bounds=-5:5 --sensitivity 2.5 --epsilon 1 --mechanism best'
+    """
+    method = f" --method {question.method}" if question.method else ""
+    return f"inbounds calibrate {_options(question)} --mechanism {question.option}{method}"
+
+
+def command_of_comparison(question: Question) -> str:
+    """Return the command that shows the table of all mechanisms.
+
+    Examples
+    --------
+    >>> from inbounds.cli.explore.question import Question
+    >>> asked = {"bounds": [[0, 1]], "sensitivity": [1], "guarantee": {"epsilon": 1}}
+    >>> command_of_comparison(Question.read(asked | {"people": 1000}))
+    'inbounds compare --bounds 0:1 --sensitivity 1 --epsilon 1 --people 1000'
+    """
+    return f"inbounds compare {_options(question)}"
+
+
+def _opening(question: Question) -> list[str]:
+    if question.is_joint:
+        ends = ", ".join(map(_vector, zip(*question.bounds, strict=True)))
+    else:
+        ends = ", ".join(map(format_numbers, question.bounds[0]))
+    step = "" if question.step is None else f", step={format_numbers(question.step)}"
+    return ["import inbounds as ib", "", f"box = ib.Box({ends}{step})"]
+
+
+def _vector(numbers: Sequence[float]) -> str:
+    """Return numbers as a list, or one number by itself."""
+    texts = [format_numbers(float(number)) for number in numbers]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _sensitivity(question: Question) -> str:
+    bound = _vector(question.sensitivities)
+    return bound if question.norm == "l2" else f"{_NORMS[question.norm]}({bound})"
+
+
+def _guarantee(question: Question) -> str:
+    stated = question.guarantee.stated().items()
+    return ", ".join(f"{name}={format_numbers(number)}" for name, number in stated)
+
+
+def _calibration(question: Question) -> str:
+    given = f"box, {_sensitivity(question)}, {_guarantee(question)}"
+    if question.option == "best":
+        people = "" if question.people is None else f", people={question.people}"
+        return f"calibrate({given}{people})"
+    if question.method is None:
+        return f"{_class(question)}.calibrated({given})"
+    delta = "" if question.guarantee.delta else ", delta=0"
+    return f'{_class(question)}.calibrated({given}{delta}, method="{question.method}")'
+
+
+def _comparison(question: Question) -> str:
+    people = "" if question.people is None else f", people={question.people}"
+    return f"compare(box, {_sensitivity(question)}, {_guarantee(question)}{people})"
+
+
+def _chosen(question: Question) -> str:
+    return ".best()" if question.option == "best" else f'["{_class(question)}"]'
+
+
+def _class(question: Question) -> str:
+    return "".join(map(str.capitalize, question.option.split("-")))
+
+
+def _options(question: Question) -> str:
+    words = [_option("--bounds", ":".join(map(format_numbers, pair))) for pair in question.bounds]
+    if question.step is not None:
+        words.append(_option("--step", format_numbers(question.step)))
+    words += [_option("--sensitivity", format_numbers(x)) for x in question.sensitivities]
+    if question.norm != ("l2" if len(question.sensitivities) == 1 else "each"):
+        words.append(_option("--norm", question.norm))
+    words += [
+        _option(f"--{name}", format_numbers(number))
+        for name, number in question.guarantee.stated().items()
+    ]
+    if question.people is not None:
+        words.append(_option("--people", str(question.people)))
+    return " ".join(words)
+
+
+def _option(name: str, text: str) -> str:
+    """Return an option and its text, which must not look like another option."""
+    return f"{name}={text}" if text.startswith("-") else f"{name} {text}"

@@ -1,0 +1,177 @@
+// A drawing with axes, a legend and a table behind it, as wide as its place.
+
+import { eachFrame, folded, make, shape, table } from "./dom.js";
+import { powers, readable, ticks } from "./numbers.js";
+
+const MARGIN = { top: 30, right: 18, bottom: 46, left: 58 };
+
+/** One axis: from numbers to pixels and back. */
+class Axis {
+  constructor({ low, high, log = false }, from, to) {
+    Object.assign(this, { low, high, log, from, to });
+  }
+
+  at(number) {
+    const part = this.log
+      ? Math.log(number / this.low) / Math.log(this.high / this.low)
+      : (number - this.low) / (this.high - this.low);
+    return this.from + part * (this.to - this.from);
+  }
+
+  number(pixel) {
+    const part = (pixel - this.from) / (this.to - this.from);
+    return this.log
+      ? this.low * (this.high / this.low) ** part
+      : this.low + part * (this.high - this.low);
+  }
+
+  marks(count) {
+    return this.log ? powers(this.low, this.high, count) : ticks(this.low, this.high, count);
+  }
+}
+
+export const charts = []; // for "take it along"
+
+export class Chart {
+  /** `interactive` drawings hold a part with the role of a slider; the others are one picture. */
+  constructor(figure, { name, title, height = 260, interactive = false, listed = true }) {
+    Object.assign(this, { figure, name, title, height, spec: null });
+    this.svg = shape("svg", { role: interactive ? "group" : "img", class: "drawing" });
+    this.under = shape("g");
+    this.data = shape("g");
+    this.over = shape("g");
+    this.svg.append(this.under, this.data, this.over);
+    this.legend = make("ul", { class: "legend" });
+    this.folded = folded("The numbers as a table", () => this.#table());
+    figure.append(this.svg, this.legend, this.folded.details);
+    new ResizeObserver(eachFrame(() => this.spec && this.#paint())).observe(figure);
+    if (listed) charts.push(this);
+  }
+
+  /**
+   * Draw `spec`: label, x, y and perhaps right ({low, high, log, label}), paint(chart) -> nodes,
+   * legend ([look, text] pairs) and columns with rows() for the table.
+   */
+  draw(spec) {
+    this.spec = spec;
+    this.#paint();
+  }
+
+  #table() {
+    const { columns, rows } = this.spec;
+    const shown = (x) => (typeof x === "number" || x === null ? readable(x, 5) : x);
+    return table(
+      `${this.title}: table`,
+      columns,
+      rows().map((row) => row.map(shown)),
+    );
+  }
+
+  #paint() {
+    const { spec } = this;
+    this.width = Math.max(260, Math.round(this.figure.clientWidth));
+    const right = spec.right ? 52 : MARGIN.right;
+    const pad = spec.pad ?? 0; // room for stems that stand on the ends of the axis
+    this.box = {
+      left: MARGIN.left,
+      top: MARGIN.top,
+      right: this.width - right,
+      bottom: this.height - MARGIN.bottom,
+    };
+    const { left, top, bottom } = this.box;
+    this.x = new Axis(spec.x, left + pad, this.box.right - pad);
+    this.y = new Axis(spec.y, bottom, top);
+    this.right = spec.right ? new Axis(spec.right, bottom, top) : null;
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.svg.setAttribute("width", this.width);
+    this.svg.setAttribute("height", this.height);
+    this.svg.setAttribute("aria-label", spec.label);
+    this.under.replaceChildren(...this.#frame());
+    this.data.replaceChildren(...spec.paint(this));
+    this.legend.replaceChildren(
+      ...spec.legend.map(([look, text]) => make("li", {}, swatch(look), text)),
+    );
+    this.placed?.();
+    this.folded.refresh();
+  }
+
+  #frame() {
+    const { left, right, top, bottom } = this.box;
+    const { x, y } = this.spec;
+    const nodes = [];
+    for (const mark of this.y.marks(5)) {
+      const at = this.y.at(mark);
+      if (y.hidden) continue;
+      nodes.push(
+        line(left, at, right, at, "grid"),
+        label(left - 8, at + 4, readable(mark, 3), "end"),
+      );
+    }
+    for (const mark of this.x.marks(this.width < 500 ? 4 : 7)) {
+      const at = this.x.at(mark);
+      nodes.push(
+        line(at, bottom, at, bottom + 5, "axis"),
+        label(at, bottom + 19, readable(mark), "middle"),
+      );
+    }
+    nodes.push(
+      line(left, bottom, right, bottom, "axis"),
+      label((left + right) / 2, this.height - 8, x.label, "middle", "title"),
+    );
+    if (!y.hidden) nodes.push(label(4, 14, y.label, "start", "title"));
+    return this.right ? [...nodes, ...this.#rightAxis()] : nodes;
+  }
+
+  #rightAxis() {
+    const { right, top, bottom } = this.box;
+    const marks = this.right
+      .marks(5)
+      .flatMap((mark) => [
+        line(right, this.right.at(mark), right + 5, this.right.at(mark), "axis"),
+        label(right + 9, this.right.at(mark) + 4, readable(mark, 3), "start"),
+      ]);
+    return [
+      line(right, top, right, bottom, "axis"),
+      ...marks,
+      label(this.width - 2, 14, this.spec.right.label, "end", "title"),
+    ];
+  }
+
+  /** The path through points, with gaps where a number is missing or off a logarithmic axis. */
+  path(xs, ys, axis = this.y) {
+    let pen = "M";
+    let path = "";
+    xs.forEach((x, i) => {
+      if (ys[i] === null || (axis.log && ys[i] <= 0)) {
+        pen = "M";
+        return;
+      }
+      path += `${pen}${this.x.at(x).toFixed(1)} ${axis.at(ys[i]).toFixed(1)}`;
+      pen = "L";
+    });
+    return path;
+  }
+}
+
+export const line = (x1, y1, x2, y2, look) => shape("line", { x1, y1, x2, y2, class: look });
+
+export const label = (x, y, text, anchor = "start", look = "mark") =>
+  shape("text", { x, y, "text-anchor": anchor, class: look, text });
+
+/** A sample of a look, for the legend. */
+function swatch(look) {
+  const svg = shape("svg", { width: 26, height: 14, class: "swatch", "aria-hidden": "true" });
+  if (typeof look !== "string") svg.append(...look);
+  else if (look === "band")
+    svg.append(shape("rect", { x: 1, y: 1, width: 24, height: 12, class: "band" }));
+  else if (look === "stem")
+    svg.append(
+      line(13, 14, 13, 5, "stem sample"),
+      shape("circle", { cx: 13, cy: 4.5, r: 4, class: "head" }),
+    );
+  else if (look === "pin")
+    svg.append(line(2, 7, 24, 7, "pin"), shape("circle", { cx: 13, cy: 7, r: 5, class: "knob" }));
+  else if (look === "point") svg.append(shape("circle", { cx: 13, cy: 7, r: 5, class: "knob" }));
+  else svg.append(line(1, 7, 25, 7, look));
+  return svg;
+}

@@ -1,0 +1,273 @@
+// The form at the left: the question and the guarantee.
+
+import { Bounds } from "./bounds.js";
+import { blame, byId, fresh, make } from "./dom.js";
+import { plain, readable } from "./numbers.js";
+import { Box, Slider } from "./slider.js";
+import { change, listen, MECHANISMS, state } from "./state.js";
+
+const ENDS = ["more privacy, larger error", "less privacy, smaller error"];
+const KINDS = [
+  ["pure", "ε"],
+  ["approximate", "ε with δ"],
+  ["concentrated", "ρ"],
+];
+const NORMS = [
+  ["l2", "the Euclidean length of the change (l2)"],
+  ["l1", "the sum of the changes (l1)"],
+  ["linf", "the largest change (linf)"],
+  ["each", "each coordinate by itself"],
+];
+const kept = { epsilon: 1, delta: 1e-6, rho: 0.1, people: 1000 }; // while another kind is chosen
+let bounds;
+const part = {};
+
+/** Build the form and keep it in step with the question. */
+export function buildControls() {
+  bounds = new Bounds();
+  part.step = new Box({
+    label: "Step",
+    optional: true,
+    name: "The step",
+    placeholder: "none",
+    changed: (step) => change({ step }),
+  });
+  part.step.root.append(
+    make("p", {
+      class: "quiet",
+      text: "Outputs are rounded to multiples of it; 1 for whole numbers.",
+    }),
+  );
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("controls").append(
+    group("Bounds of the output", bounds.list, bounds.add, part.step.root),
+    group("Sensitivity", ...sensitivityFields()),
+    group("Guarantee", ...guaranteeFields()),
+    group("Mechanism", ...mechanismFields()),
+    group("People", ...peopleFields()),
+  );
+  listen(show);
+  show(state.question);
+}
+
+const group = (legend, ...fields) =>
+  make("fieldset", {}, make("legend", { text: legend }), ...fields);
+
+function sensitivityFields() {
+  part.sensitivity = new Slider({
+    label: "How far one person can move the value",
+    name: "The sensitivity",
+    low: 0.01,
+    high: 120,
+    ends: ["a little", "all the way"],
+    changed: (number) => change({ sensitivity: [number] }),
+  });
+  part.norm = choice("What it bounds", NORMS, (norm) => {
+    const { sensitivity, bounds } = state.question;
+    change({
+      norm,
+      sensitivity: norm === "each" ? bounds.map(() => sensitivity[0]) : [Math.max(...sensitivity)],
+    });
+  });
+  return [part.sensitivity.root, part.norm.root];
+}
+
+function guaranteeFields() {
+  const name = fresh("guarantee");
+  part.kinds = KINDS.map(([kind, text]) => {
+    const id = fresh("kind");
+    const input = make("input", {
+      type: "radio",
+      name,
+      id,
+      value: kind,
+      change: () => chooseKind(kind),
+    });
+    return { kind, input, root: make("span", {}, input, make("label", { for: id, text })) };
+  });
+  const changed = (key) => (number) =>
+    change({ guarantee: { ...state.question.guarantee, [key]: number } });
+  part.epsilon = new Slider({
+    label: "ε",
+    name: "Epsilon",
+    low: 0.01,
+    high: 20,
+    ends: ENDS,
+    changed: changed("epsilon"),
+    spoken: (x) =>
+      `epsilon ${readable(x)}, odds of a guess grow at most ${readable(Math.exp(x), 3)} fold`,
+  });
+  part.delta = new Slider({
+    label: "δ",
+    name: "Delta",
+    low: 1e-12,
+    high: 1e-3,
+    ends: ENDS,
+    changed: changed("delta"),
+    spoken: (x) => `delta ${plain(x)}`,
+  });
+  part.rho = new Slider({
+    label: "ρ",
+    name: "Rho",
+    low: 1e-4,
+    high: 10,
+    ends: ENDS,
+    changed: changed("rho"),
+    spoken: (x) => `rho ${readable(x)}`,
+  });
+  const kinds = make(
+    "div",
+    { class: "segments", role: "radiogroup", "aria-label": "Kind of guarantee" },
+    ...part.kinds.map(({ root }) => root),
+  );
+  return [kinds, part.epsilon.root, part.delta.root, part.rho.root];
+}
+
+function chooseKind(kind) {
+  const { guarantee } = state.question;
+  for (const key of ["epsilon", "delta", "rho"]) if (guarantee[key]) kept[key] = guarantee[key];
+  const { epsilon, delta, rho } = kept;
+  change({
+    guarantee: {
+      pure: { epsilon, delta: 0 },
+      approximate: { epsilon, delta },
+      concentrated: { rho },
+    }[kind],
+  });
+}
+
+function mechanismFields() {
+  part.mechanism = choice("Mechanism", MECHANISMS, (mechanism) => change({ mechanism }));
+  part.mechanism.root.firstChild.classList.add("hidden"); // the legend above says it already
+  return [part.mechanism.root];
+}
+
+function peopleFields() {
+  const id = fresh("local");
+  part.local = make("input", {
+    type: "checkbox",
+    id,
+    change: () => change({ people: part.local.checked ? kept.people : null }),
+  });
+  part.people = new Slider({
+    label: "Number of people",
+    name: "The number of people",
+    low: 10,
+    high: 1e7,
+    whole: true,
+    ends: ["few, larger error", "many, smaller error"],
+    changed: (people) => change({ people: (kept.people = people) }),
+  });
+  part.width = make("button", {
+    type: "button",
+    click: () => change({ sensitivity: [width(state.question)] }),
+  });
+  part.widthHint = make(
+    "div",
+    { class: "hint" },
+    make("p", { text: "A person who hides their own value can change all of it." }),
+    part.width,
+  );
+  part.onlyOne = make("p", { class: "quiet", text: "This is for one coordinate only." });
+  const box = make(
+    "div",
+    { class: "check" },
+    part.local,
+    make("label", { for: id, text: "Every person hides their own value (local privacy)" }),
+  );
+  return [box, part.onlyOne, part.people.root, part.widthHint];
+}
+
+/** A choice among a few words. */
+function choice(text, options, changed) {
+  const [id, error] = [fresh("choice"), fresh("error")];
+  const select = make(
+    "select",
+    { id, "aria-describedby": error, change: () => changed(select.value) },
+    ...options.map(([value, shown]) => make("option", { value, text: shown })),
+  );
+  const wrong = make("p", { class: "wrong", id: error });
+  const root = make(
+    "div",
+    { class: "field stacked" },
+    make("label", { for: id, text }),
+    select,
+    wrong,
+  );
+  return { root, select, fail: (message) => blame(select, wrong, message) };
+}
+
+const width = ({ bounds }) => bounds[0][1] - bounds[0][0];
+
+function reach({ bounds, norm }) {
+  const widths = bounds.map(([low, high]) => Math.abs(high - low));
+  const size =
+    { l1: widths.reduce((a, b) => a + b, 0), l2: Math.hypot(...widths) }[norm] ??
+    Math.max(...widths);
+  return size > 0 && Number.isFinite(size) ? size : 1;
+}
+
+function show(question) {
+  const { step, sensitivity, norm, guarantee, mechanism, people } = question;
+  const [several, each] = [question.bounds.length > 1, norm === "each"];
+  bounds.show(question);
+  part.step.show(step);
+  part.sensitivity.root.hidden = several && each;
+  const most = reach(question);
+  part.sensitivity.between(most * 1e-4, most);
+  part.sensitivity.show(sensitivity[0]);
+  part.norm.root.hidden = !several;
+  part.norm.select.value = norm;
+  part.mechanism.select.value = mechanism;
+  showGuarantee(guarantee);
+  showPeople(people, several, sensitivity[0] < width(question));
+}
+
+function showGuarantee(guarantee) {
+  const kind = "rho" in guarantee ? "concentrated" : guarantee.delta > 0 ? "approximate" : "pure";
+  for (const { kind: its, input } of part.kinds) input.checked = its === kind;
+  for (const key of ["epsilon", "delta", "rho"]) {
+    part[key].root.hidden = !(guarantee[key] > 0 || (key === "epsilon" && kind !== "concentrated"));
+    if (!part[key].root.hidden) part[key].show(guarantee[key]);
+  }
+}
+
+function showPeople(people, several, narrow) {
+  part.local.checked = people !== null;
+  part.local.disabled = several;
+  part.onlyOne.hidden = !several;
+  part.people.root.hidden = people === null;
+  if (people !== null) part.people.show(people);
+  part.widthHint.hidden = people === null || !narrow;
+  part.width.textContent = `Set the sensitivity to ${readable(width(state.question))}`;
+}
+
+// The words by which the server's errors name a field, in the order in which they are looked for.
+const FIELDS = [
+  [/^sensitivity/i, () => (part.sensitivity.root.hidden ? bounds.rows[0].move : part.sensitivity)],
+  [/^(the )?(bounds|domain|box|lower|upper)/i, (said) => bounds.named(said)],
+  [/^epsilon/i, () => part.epsilon],
+  [/^delta/i, () => part.delta],
+  [/^rho/i, () => part.rho],
+  [/^step/i, () => part.step],
+  [/^people/i, () => part.people],
+  [/^norm/i, () => part.norm],
+  [/^mechanism/i, () => part.mechanism],
+];
+let blamed = null;
+
+/** Show the server's words beside the field that they name; return whether there is one. */
+export function blameField(message) {
+  forgive();
+  const named = FIELDS.find(([words]) => words.test(message));
+  blamed = named ? named[1](message) : null;
+  if (blamed?.root.hidden) blamed = null;
+  blamed?.fail(message);
+  return blamed !== null;
+}
+
+/** Take the server's words away again. */
+export function forgive() {
+  blamed?.fail("");
+  blamed = null;
+}

@@ -1,0 +1,64 @@
+// Small fields that several forms share.
+
+import { fresh, make } from "./dom.js";
+
+/** A checkbox with its label. */
+export function tick(text, changed, checked = false) {
+  const id = fresh("tick");
+  const input = make("input", { type: "checkbox", id, change: () => changed(input.checked) });
+  input.checked = checked;
+  return { input, root: make("div", { class: "check" }, input, make("label", { for: id, text })) };
+}
+
+/** A choice among a few words, [value, text] each. */
+export function pick(text, options, changed = () => {}) {
+  const id = fresh("pick");
+  const select = make("select", { id, change: () => changed(select.value) });
+  const offer = (some) => {
+    const before = select.value;
+    select.replaceChildren(...some.map(([value, shown]) => make("option", { value, text: shown })));
+    if (some.some(([value]) => value === before)) select.value = before;
+  };
+  offer(options);
+  return {
+    select,
+    offer,
+    root: make("div", { class: "field" }, make("label", { for: id, text }), select),
+  };
+}
+
+/** A line of text, or with `rows` several. */
+export function words(text, changed, { rows = 0, hint = null } = {}) {
+  const id = fresh("words");
+  const described = hint ? `${id}-hint` : null;
+  const common = {
+    id,
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-describedby": described,
+    input: () => changed(input.value),
+  };
+  const input = rows
+    ? make("textarea", { rows, ...common })
+    : make("input", { type: "text", ...common });
+  const root = make(
+    "div",
+    { class: "field stacked" },
+    make("label", { for: id, text }),
+    input,
+    hint ? make("p", { class: "quiet", id: described, text: hint }) : null,
+  );
+  return { input, root };
+}
+
+/** Radio buttons in one row. */
+export function segments(label, options, changed) {
+  const name = fresh("segment");
+  const inputs = options.map(([value, text], index) => {
+    const id = fresh("segment");
+    const input = make("input", { type: "radio", name, id, value, change: () => changed(value) });
+    input.checked = index === 0;
+    return make("span", {}, input, make("label", { for: id, text }));
+  });
+  return make("div", { class: "segments", role: "radiogroup", "aria-label": label }, ...inputs);
+}

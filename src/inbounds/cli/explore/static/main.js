@@ -1,0 +1,155 @@
+// The page as a whole: builds its parts, asks the server, and hands each part what it shows.
+
+import { fragment, keepToken, Newest, takeToken } from "./api.js";
+import { buildBudget, loadLedger } from "./budget.js";
+import { drawComparison } from "./comparison.js";
+import { blameField, buildControls, forgive } from "./controls.js";
+import { buildDensity, drawDensity } from "./density.js";
+import { byId, speak } from "./dom.js";
+import { buildError } from "./error.js";
+import { buildFile } from "./file.js";
+import { buildGoal } from "./goal.js";
+import { buildGuarantee, drawGuarantee } from "./guarantee.js";
+import { buildMap, loadMap } from "./map.js";
+import { buildPeople, drawPeople } from "./people.js";
+import { listen, restore, state, values } from "./state.js";
+import { buildTake, showComparedSnippets, showLink, showSnippets } from "./take.js";
+
+const REST = 200; // milliseconds without a change after which the hand rests
+const CALM = 150; // milliseconds before "computing" is shown: faster answers need no word
+const results = () => byId("results");
+
+const view = new Newest("/api/view", {
+  done: (shown, { question, change }) => {
+    drawDensity(shown);
+    drawGuarantee(shown, question);
+    drawPeople(shown, question);
+    showSnippets(shown);
+    settle("shown", change);
+    works();
+  },
+  failed: (problem, { change }) => {
+    settle("shown", change);
+    fails(problem);
+  },
+  busy: busily("computing"),
+});
+
+const comparison = new Newest("/api/compare", {
+  done: (rows, { key }) => {
+    drawComparison(rows);
+    showComparedSnippets();
+    settle("compared", wanted === key ? state.changes : -1);
+  },
+  failed: (problem, { key }) => {
+    settle("compared", wanted === key ? state.changes : -1);
+    // What is wrong with the question was said by the view; what is wrong with the server was not.
+    if (problem.status === 0 || problem.status === 401) fails(problem);
+  },
+  busy: busily("compare-computing"),
+});
+
+const reached = { asked: -1, shown: -1, compared: -1 };
+/** Keep account of what is shown; whoever waits for the page can see when it is settled. */
+function settle(what, change) {
+  reached[what] = change;
+  const late = reached.shown !== reached.asked;
+  results().dataset.state = late
+    ? "computing"
+    : reached.compared < reached.asked
+      ? "comparing"
+      : "settled";
+}
+
+/** Show a calm word while something takes longer than a moment; its place is always kept. */
+function busily(id) {
+  let timer;
+  return (busy) => {
+    clearTimeout(timer);
+    if (busy) timer = setTimeout(() => byId(id).classList.add("on"), CALM);
+    else byId(id).classList.remove("on");
+  };
+}
+
+let worked = false;
+function works() {
+  worked = true;
+  byId("banner").hidden = true;
+  byId("connect").hidden = true;
+  results().classList.remove("stale");
+  forgive();
+}
+
+function fails(problem) {
+  const banner = byId("banner");
+  const atField = problem.status === 400 && blameField(problem.message);
+  const rest = worked ? " The results are for the last question that worked." : "";
+  banner.textContent = problem.message + rest;
+  banner.hidden = false;
+  byId("connect").hidden = problem.status !== 401;
+  results().classList.add("stale");
+  if (!atField) speak(problem.message);
+}
+
+let resting;
+let wanted = ""; // what the comparison is for: it depends on neither the value nor the mechanism
+let sent = "";
+function refresh(question) {
+  const change = state.changes;
+  settle("asked", change);
+  view.ask({ ...question, value: values(question) }, { question, change });
+  showLink();
+  wanted = JSON.stringify({ ...question, value: null, mechanism: "best" });
+  clearTimeout(resting);
+  if (wanted === sent && !comparison.underway) settle("compared", change);
+  else if (wanted !== sent) resting = setTimeout(compareNow, REST);
+}
+
+function compareNow() {
+  sent = wanted;
+  comparison.ask(JSON.parse(wanted), { key: wanted });
+}
+
+function connect(event) {
+  event.preventDefault();
+  const written = byId("address").value.trim();
+  const token = fragment(written).get("token");
+  if (token === undefined) {
+    byId("banner").textContent =
+      "This address has no key: it must end in #token=… as “inbounds explore” printed it.";
+    return;
+  }
+  const elsewhere =
+    /^http:\/\/127\.0\.0\.1:\d+\//.test(written) && !written.startsWith(location.origin);
+  if (elsewhere) location.assign(written);
+  keepToken(token);
+  byId("address").value = "";
+  start();
+}
+
+function start() {
+  sent = "";
+  refresh(state.question);
+  loadMap();
+  loadLedger();
+}
+
+takeToken();
+buildControls();
+buildDensity();
+buildError();
+buildGuarantee();
+buildGoal();
+buildMap();
+buildPeople();
+buildTake();
+buildFile();
+buildBudget();
+restore(location.hash);
+listen(refresh);
+byId("connect").addEventListener("submit", connect);
+addEventListener("hashchange", () => {
+  takeToken();
+  restore(location.hash);
+});
+start();

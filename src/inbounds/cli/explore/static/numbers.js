@@ -1,0 +1,100 @@
+// Numbers as people read them, and as boxes take them.
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** As in 3.356, 37,000, −0.5 or 1.5 × 10⁻⁶; a dash for nothing. */
+export function readable(number, digits = 4) {
+  if (number === null || number === undefined || !Number.isFinite(number)) return "–";
+  const size = Math.abs(number);
+  if (size === 0) return "0";
+  const sign = number < 0 ? "−" : "";
+  if (size < 1e-3 || size >= 1e9) return sign + scientific(size, Math.min(digits, 3));
+  const rounded = Number(size.toPrecision(digits));
+  if (rounded >= 1000) {
+    return sign + rounded.toLocaleString("en-US", { maximumFractionDigits: 1 });
+  }
+  return sign + String(rounded);
+}
+
+function scientific(size, digits) {
+  const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
+  const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "⁻" : RAISED[c])).join("");
+  return Number(mantissa) === 1 ? `10${raised}` : `${Number(mantissa)} × 10${raised}`;
+}
+
+/** A number that is only rounding noise beside `scale` is nothing. */
+export const settled = (number, scale) =>
+  number !== null && Math.abs(number) < 1e-9 * Math.abs(scale) ? 0 : number;
+
+/** As a box takes it: 0.1, 120, 1e-6. */
+export function plain(number) {
+  if (number === null || number === undefined) return "";
+  const rounded = Number(number.toPrecision(12));
+  return rounded !== 0 && Math.abs(rounded) < 1e-4
+    ? rounded.toExponential().replace("e+", "e")
+    : String(rounded);
+}
+
+/** As in 73.1 %, or below 0.01 %. */
+export function percent(fraction) {
+  if (fraction === null || fraction === undefined) return "–";
+  const value = 100 * fraction;
+  if (value > 0 && value < 0.01) return "below 0.01 %";
+  const digits = value >= 99.95 && value < 100 ? 5 : 3;
+  return `${Number(value.toPrecision(digits))} %`;
+}
+
+/** As in 73.2 %, never rounded down: for what something is at most. */
+export function percentAtMost(fraction) {
+  const value = 100 * fraction;
+  const grain = 10 ** Math.floor(Math.log10(Math.max(value, 0.1)) - 1.999);
+  return `${Number((Math.ceil(value / grain - 1e-9) * grain).toPrecision(6))} %`;
+}
+
+/** As in 41.2 to 47.9, with as many digits as tell the two apart. */
+export function range(pair) {
+  if (!pair || pair.some((end) => end === null)) return "–";
+  const width = Math.abs(pair[1] - pair[0]);
+  const size = Math.max(Math.abs(pair[0]), Math.abs(pair[1]));
+  const more = width > 0 && size > 0 ? Math.ceil(Math.log10(size / width)) : 0;
+  const digits = Math.min(10, Math.max(3, 3 + more));
+  return `${readable(pair[0], digits)} to ${readable(pair[1], digits)}`;
+}
+
+/** The number that a person typed, or NaN; never a guess about commas. */
+export function parse(text) {
+  const trimmed = text.trim().replace("−", "-");
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : NaN;
+}
+
+/** Rounded to a few significant digits. */
+export const round = (number, digits = 3) => Number(number.toPrecision(digits));
+
+/** Round marks on an axis, about `count` of them. */
+export function ticks(low, high, count) {
+  const raw = (high - low) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((s) => s * power).find((s) => s >= raw * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  const marks = [];
+  for (let k = first; k * step <= high + 1e-9 * step; k += 1)
+    marks.push(Number((k * step).toPrecision(12)));
+  return marks;
+}
+
+/** Powers of ten on a logarithmic axis, thinned to about `count`. */
+export function powers(low, high, count) {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / count));
+  const marks = [];
+  for (let k = first; k <= last; k += every) marks.push(10 ** k);
+  return marks;
+}
+
+/** The next round number at or above, so that an axis does not jitter while a hand moves. */
+export function ceiling(number) {
+  if (!(number > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(number));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((s) => s * power).find((s) => s >= number * 0.9999);
+}

@@ -1,0 +1,184 @@
+// Drawing once: the last check by a person, the charge, and the files that come back.
+
+import { fetchFiles, Problem } from "./api.js";
+import { loadLedger, watch } from "./budget.js";
+import { make, speak, table } from "./dom.js";
+import { pick, tick, words } from "./fields.js";
+import { readable } from "./numbers.js";
+import { copyButton } from "./save.js";
+
+const AGAIN =
+  "Every draw from the same people is another release: it costs its ε again, even with other settings, and choosing the output that you like would be a false statement.";
+
+export class Release {
+  /** `head()` returns what to ask the server, or {fault} with what is still missing. */
+  constructor({ path, button, name, warning, file, head }) {
+    Object.assign(this, { path, name, file, head, drawn: false, underway: false, addresses: [] });
+    this.blind = tick("I have set the bounds without looking at the data", () => this.#refresh());
+    this.datasets = [];
+    this.left = make("p", { class: "quiet" });
+    this.dataset = pick("Charge it to", [["", "no dataset"]], () => this.touch());
+    this.dataset.root.append(this.left);
+    this.label = words("Label in the ledger", () => {}, {
+      hint: "What it is for; everybody who reads the ledger sees it.",
+    });
+    this.again = tick("Draw again: I know that this is another release", () => this.#refresh());
+    this.again.root.hidden = true;
+    this.missing = make("p", { class: "quiet", role: "status" });
+    this.wrong = make("p", { class: "wrong", role: "alert" });
+    this.button = make("button", {
+      type: "button",
+      class: "main",
+      text: button,
+      click: () => this.#draw(),
+    });
+    this.result = make("div", { class: "outcome" });
+    this.charge = make(
+      "div",
+      { class: "line charge", hidden: true },
+      this.dataset.root,
+      this.label.root,
+    );
+    this.root = make(
+      "div",
+      { class: "release" },
+      make("h3", { text: "Draw" }),
+      make("p", { text: warning }),
+      make("p", { class: "warning", text: AGAIN }),
+      this.blind.root,
+      this.charge,
+      this.again.root,
+      this.button,
+      this.missing,
+      this.wrong,
+      this.result,
+    );
+    watch((ledger) => this.#offer(ledger));
+    this.#refresh();
+  }
+
+  /** Something was changed: what is drawn now is another release than before. */
+  touch() {
+    if (this.underway) return;
+    this.drawn = false;
+    this.again.input.checked = false;
+    this.#refresh();
+  }
+
+  /** Another file was chosen. */
+  reset() {
+    this.blind.input.checked = false;
+    this.#forget();
+    this.result.replaceChildren();
+    this.wrong.textContent = "";
+    this.touch();
+  }
+
+  #offer({ place, datasets }) {
+    this.datasets = datasets;
+    this.charge.hidden = place === null || datasets.length === 0;
+    this.dataset.offer([
+      ["", "no dataset"],
+      ...datasets.map(({ dataset, remaining }) => [dataset, `${dataset} (left: ${remaining})`]),
+    ]);
+    this.#refresh();
+  }
+
+  #refresh() {
+    const { fault } = this.head();
+    let missing = fault ?? "";
+    if (!missing && !this.blind.input.checked)
+      missing = "Confirm that you have set the bounds without looking at the data.";
+    if (!missing && this.drawn && !this.again.input.checked)
+      missing = "This was drawn. Change something, or confirm that you want another release.";
+    const chosen = this.datasets.find(({ dataset }) => dataset === this.dataset.select.value);
+    this.left.textContent = chosen
+      ? `Left: ${chosen.remaining}. It hides: ${chosen.unit ?? "not stated"}.`
+      : "";
+    this.again.root.hidden = !this.drawn;
+    this.button.disabled = Boolean(missing) || this.underway;
+    if (this.missing.textContent !== missing) this.missing.textContent = missing;
+  }
+
+  async #draw() {
+    const dataset = this.dataset.select.value;
+    const charge =
+      dataset && !this.charge.hidden
+        ? { dataset, label: this.label.input.value.trim() || null }
+        : null;
+    const file = this.file();
+    this.underway = true;
+    this.wrong.textContent = "";
+    this.#forget();
+    this.result.replaceChildren(make("p", { class: "quiet", text: "drawing…" }));
+    this.#refresh();
+    try {
+      const fetched = await fetchFiles(
+        this.path,
+        { ...this.head(), name: file.name, charge },
+        file,
+      );
+      this.drawn = true;
+      if (this.file() === file) this.#show(fetched);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.result.replaceChildren();
+      this.wrong.textContent = problem.message;
+    } finally {
+      this.underway = false;
+      this.again.input.checked = false;
+      this.#refresh();
+      loadLedger(); // a charge may stand even where the draw failed
+    }
+  }
+
+  #show({ facts, files }) {
+    const links = files.map(({ name, blob }) => {
+      const address = URL.createObjectURL(blob);
+      this.addresses.push(address);
+      return make("li", {}, make("a", { href: address, download: name, text: `Download ${name}` }));
+    });
+    const command = make("code", { text: facts.command });
+    const heading = make("h4", { tabindex: -1, text: `Drawn: ${this.name}` });
+    this.result.replaceChildren(
+      heading,
+      make("p", { text: facts.statement }),
+      ...(facts.warnings ?? []).map((text) => make("p", { class: "warning", text })),
+      ...(facts.charged ? [make("p", { text: facts.charged })] : []),
+      make("ul", { class: "plainlist downloads" }, ...links),
+      ...(facts.table ? [summaryTable(facts.table)] : []),
+      make("p", {
+        class: "quiet",
+        text: "This command does the same. To run it would be another release.",
+      }),
+      make(
+        "div",
+        { class: "code" },
+        make(
+          "pre",
+          { tabindex: 0, role: "region", "aria-label": "the command of this draw" },
+          command,
+        ),
+        copyButton("the command of this draw", () => command.textContent),
+      ),
+    );
+    heading.focus();
+    speak(`Drawn. ${files.length} files can be downloaded.`, 0);
+  }
+
+  #forget() {
+    for (const address of this.addresses) URL.revokeObjectURL(address);
+    this.addresses = [];
+  }
+}
+
+function summaryTable({ columns, rows }) {
+  const shown = (x) => (typeof x === "number" ? readable(x, 6) : x === null ? "–" : String(x));
+  const own = columns.indexOf("statistic"); // the names before it are the person's
+  const headings = columns.map((name, i) => (i < own ? name : name.replaceAll("_", " ")));
+  return table(
+    "The summary",
+    headings,
+    rows.map((row) => row.map(shown)),
+  );
+}

@@ -1,0 +1,67 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inbounds.cli.explore.desk import Desk, Upload
+from inbounds.cli.explore.guard import Refusal
+from inbounds.cli.explore.worker import Finished, Workers
+from inbounds.errors import ArgumentError
+
+CSV = b"age,town\n41,Ulm\n7,Rom\n"
+AGE: Any = {"name": "age", "bounds": [0, 120], "step": 1, "epsilon": 0.5}
+
+
+def upload() -> Upload:
+    return Upload(Path("/tmp/inbounds-explore-x/y"), "-a.csv")
+
+
+def test_the_last_line_that_says_why_is_the_reason() -> None:
+    said = "Warning: x\nError: first.\nError: /tmp/inbounds-explore-x/y/-a.csv: no.\n"
+    assert upload().reason(Finished(1, "", said)) == (400, "-a.csv: no.")
+
+
+@pytest.mark.parametrize(
+    "done", [Finished(-9, "", ""), Finished(1, "", "Traceback: 41"), Finished(-11, "", "Error: 41")]
+)
+def test_a_process_that_broke_is_not_quoted(done: Finished) -> None:
+    assert upload().reason(done) == (500, "the command ended without saying why.")
+
+
+def test_a_name_is_no_option() -> None:
+    assert upload().argument == "./-a.csv"
+
+
+def test_what_is_drawn_comes_back_and_nothing_is_left() -> None:
+    workers = Workers()
+    desk = Desk(workers, None)
+    head = {"name": "a.csv", "columns": [AGE]}
+    facts, files = asyncio.run(desk.draw(head, CSV))
+    assert [name for name, _ in files] == ["a.private.csv", "a.private.csv.privacy.json"]
+    assert [file["size"] for file in facts["files"]] == [len(data) for _, data in files]
+    assert workers._root is not None
+    assert list(workers._root.iterdir()) == []
+    with pytest.raises(Refusal, match="no column 'x'") as caught:
+        asyncio.run(desk.draw({"name": "a.csv", "columns": [AGE | {"name": "x"}]}, CSV))
+    assert caught.value.status == 400
+    assert list(workers._root.iterdir()) == []
+    assert workers.close()
+
+
+def test_warnings_of_the_library_are_passed_on() -> None:
+    workers = Workers()
+    head = {"name": "a.csv", "columns": [AGE | {"epsilon": 50}]}
+    facts, _ = asyncio.run(Desk(workers, None).draw(head, CSV))
+    assert len(facts["warnings"]) == 1
+    assert "protects" in facts["warnings"][0]
+    assert workers.close()
+
+
+def test_nothing_can_be_charged_without_a_ledger() -> None:
+    workers = Workers()
+    desk = Desk(workers, None)
+    head = {"name": "a.csv", "columns": [AGE], "charge": {"dataset": "survey", "label": ""}}
+    with pytest.raises(ArgumentError, match="the server has no ledger"):
+        asyncio.run(desk.draw(head, CSV))
+    assert workers.close()
