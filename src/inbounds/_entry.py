@@ -33,10 +33,6 @@ LARGEST_EPSILON = 20.0
 LARGEST_DELTA = 0.01
 """A guarantee with this delta or more is weak: delta should be well below 1/n for n people."""
 
-unwarned = np.errstate(over="ignore", under="ignore")
-"""Decorates a function whose infinite and tiny results are correct. NumPy's warnings and errors
-about them, for which a caller may have asked by numpy.seterr, might be private."""
-
 _OURS = os.path.dirname(__file__) + os.sep
 _COMMANDS = os.path.join(_OURS, "cli") + os.sep
 _SHORT = {"eps": "epsilon", "sens": "sensitivity", "box": "domain", "bounds": "domain"}
@@ -89,6 +85,28 @@ def called(label: str = "", **hints: str) -> Callable[[Callable[P, R]], Callable
         return call
 
     return decorate
+
+
+def unwarned(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function whose infinite and tiny results are correct.
+
+    NumPy's warnings and errors about them, for which a caller may have asked by `numpy.seterr`,
+    might be private. (NumPy's own decorator would put a file of NumPy between the library and its
+    caller, and warnings of ours would be given there.)
+
+    Examples
+    --------
+    >>> with np.errstate(over="raise"):
+    ...     float(unwarned(np.exp)(1000.0))
+    inf
+    """
+
+    @wraps(function)
+    def quiet(*args: P.args, **kwargs: P.kwargs) -> R:
+        with np.errstate(over="ignore", under="ignore"):
+            return function(*args, **kwargs)
+
+    return quiet
 
 
 def _fits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

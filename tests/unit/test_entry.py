@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import inbounds as ib
 from inbounds._entry import entry
 from inbounds.analysis.regimes import regimes
 from inbounds.errors import ArgumentError, ArgumentTypeError, WeakGuaranteeWarning
-from inbounds.frames.central.statistic import mean
+from inbounds.frames.central.statistic import count, mean
 
 BOX = ib.Box(0, 120)
+PEOPLE = pd.DataFrame({"age": [0.2, 0.7] * 20, "town": ["Ulm", "Rom"] * 20})
+HIDDEN = ib.Optimal(ib.Box(0, 1), 1, 1.0)
 KINDS = (ib.BoundedGaussian, ib.BoundedLaplace, ib.ClampedGaussian, ib.ClampedLaplace)
 LAPLACE = (ib.BoundedLaplace, ib.ClampedLaplace)
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -245,3 +248,22 @@ def test_a_ledger_says_how_it_is_called(tmp_path: Path) -> None:
 def test_a_single_query_is_not_a_sequence() -> None:
     wrong: Any = 3
     assert refusal(lambda: ib.queries.stack(wrong)).startswith("queries must be a sequence")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ib.calibrate(ib.Box(0, 1), 1, epsilon=30.0),
+        lambda: ib.summarize(PEOPLE, count(), epsilon=30.0),
+        lambda: ib.find_groups(PEOPLE, "town", epsilon=30.0, delta=1e-9),
+        lambda: ib.privatize(pl.LazyFrame(PEOPLE), {"age": HIDDEN}, lazy=True),
+        lambda: ib.deconvolve(HIDDEN.release([0.3, 0.7] * 9), HIDDEN, bootstrap=0),
+    ],
+    ids=["calibrate", "summarize", "find_groups", "privatize", "deconvolve"],
+)
+def test_a_warning_is_given_at_the_line_that_called_the_library(call: Callable[[], Any]) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    assert caught
+    assert {warning.filename for warning in caught} == {__file__}

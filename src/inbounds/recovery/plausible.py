@@ -171,8 +171,7 @@ class Plausible:
 
     def _fit(self, reward: Floats) -> tuple[Floats, float]:
         """Return the weights with the highest log-likelihood + reward, and the gap of that."""
-        size = len(self.places.points)
-        best = fit(self.places.response, self.counts, np.zeros((size, size)), -reward)
+        best = fit(self.places.response, self.counts, None, -reward)
         return best.weights, best.gap
 
     def _sup(self, gain: Floats, drop: float) -> float:

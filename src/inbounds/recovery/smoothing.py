@@ -144,7 +144,7 @@ class Model:
         best = Fit(np.array([0.0, 1.0, 0.0]), 0.0)
         if math.isfinite(candidate.atom):
             price = candidate.atom * np.array([1.0, 0.0, 1.0])
-            best = fit(self._even, counts, np.zeros((3, 3)), price)
+            best = fit(self._even, counts, None, price)
         low, inner, high = best.weights
         return Fit(np.concatenate([[low], np.full(size, inner / size), [high]]), best.gap)
 

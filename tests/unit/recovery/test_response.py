@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import inbounds as ib
 from inbounds.recovery import response
+from inbounds.recovery.cells import Cells
+from inbounds.recovery.places import Places
 from inbounds.recovery.response import solved, weighted_square
 
 
@@ -57,6 +60,40 @@ def test_nothing_wakes_threads_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(np.linalg, "solve", solve)
     counts = np.random.default_rng(0).integers(1, 50, 129).astype(float)
-    response.fit(definite(129, 0) ** 2 + 1, counts, np.zeros((129, 129)))
+    response.fit(definite(129, 0) ** 2 + 1, counts, None)
+    response.fit(np.random.default_rng(1).random((1000, 129)), counts, None)
     assert sizes
     assert max(sizes) <= 80
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 2), (300, 5), (300, 100)])
+@pytest.mark.parametrize("spread", [0, 9])
+def test_many_rows_and_few_columns_have_the_solution_of_the_whole_system(
+    rows: int, columns: int, spread: float
+) -> None:
+    rng = np.random.default_rng(rows + columns)
+    root, right = rng.random((rows, columns)), rng.normal(size=(rows, 2))
+    diagonal = 10 ** rng.uniform(-spread, spread, rows)
+    found = response._Curvature(root, None).solved_with(diagonal, right)
+    expected = np.linalg.solve(root @ root.T + np.diag(diagonal), right)
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-6 * abs(expected).max())
+
+
+@pytest.mark.parametrize("price", [0.0, 30.0])
+def test_a_fit_with_many_rows_is_the_same_by_small_and_by_large_systems(
+    price: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = ib.Optimal.calibrated(ib.Box(0, 1), 0.05, epsilon=2.0)
+    cells = Cells.of(mechanism, 64)
+    places = Places.of(mechanism, cells)
+    people = np.random.default_rng(2).beta(0.3, 3, 2000)
+    counts = places.merged(cells.count(mechanism.release(people)))
+    rows, columns = places.response.shape
+    assert rows > 2 * columns
+    prices = price * (np.arange(rows) < rows / 3)
+    small = response.fit(places.response, counts, None, prices)
+    monkeypatch.setattr(response, "_FEW_COLUMNS", rows)
+    large = response.fit(places.response, counts, None, prices)
+    assert max(small.gap, large.gap) <= 1e-3
+    chances = [found.weights @ places.response for found in (small, large)]
+    assert np.allclose(*chances, atol=1e-3)

@@ -46,7 +46,7 @@ def test_the_first_number_that_is_enough_is_found(ladder, at, power, start, jump
         assert number not in tried  # nothing is computed twice
         tried.add(number)
         smooth = (number / threshold) ** -power
-        return round(smooth) + (smooth > 1) if jumps else smooth
+        return float(round(smooth) + (smooth > 1)) if jumps else smooth
 
     begin = math.exp(log_low + start * (log_high - log_low))
     found = first_enough(ladder, error, 1.0, begin)
