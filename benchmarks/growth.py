@@ -5,7 +5,8 @@ that of a straight line on log axes through the two largest decades: 1 is in pro
 grow. Memory is by how much the process grew at most during one call, without the output; it is
 known on Linux only, and from 0.1 MB on.
 
-Run: python -m benchmarks growth. It takes a few minutes and writes bench-output/growth.png.
+Run: python -m benchmarks growth. It takes a few minutes and writes docs/growth.json, from which the
+documentation draws its figure, and bench-output/growth.png.
 """
 
 import json
@@ -14,6 +15,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,14 +27,15 @@ import polars as pl
 from rich.table import Table
 
 import inbounds as ib
-from benchmarks import ledger
+from benchmarks import ledger, machine
 from benchmarks.peak import growth_of
 from benchmarks.results import FOLDER
 from benchmarks.timing import duration, new_table, race, tracked
 from inbounds.accounting.ledger import Ledger
 from inbounds.frames import count, mean, privatize
 
-FIGURE, SAVED = FOLDER / "growth.png", FOLDER / "growth.json"
+FIGURE = FOLDER / "growth.png"
+SAVED = Path(__file__).parents[1] / "docs" / "growth.json"
 LEAST_MEMORY = 1e5  # bytes that a process can be seen to grow by
 
 _RNG = np.random.default_rng(0)
@@ -72,11 +75,26 @@ def run() -> Iterator[Table]:
         jobs = _jobs(Path(folder))
         curves = [_measured(*job) for job in tracked(jobs, "Growth")]
     FOLDER.mkdir(exist_ok=True)
-    SAVED.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
+    SAVED.write_text(_written(curves), encoding="utf-8")
     from benchmarks.growth_figure import growth_figure  # noqa: PLC0415 - matplotlib takes a while
 
     growth_figure(curves).savefig(FIGURE, dpi=150)
     yield _table(curves)
+
+
+def _written(curves: list[Curve]) -> str:
+    """Return the curves, and what they were measured on, with a line for each."""
+    known = machine.facts()
+    facts = {"date": datetime.now(UTC).date().isoformat(), "python": known["python"]}
+    lines = [f" {json.dumps(key)}: {json.dumps(fact)}," for key, fact in facts.items()]
+    lines.append(f' "machine": {json.dumps(known["machine"])},')
+    rows = ",\n".join(f"  {json.dumps(_rounded(curve), ensure_ascii=False)}" for curve in curves)
+    return "\n".join(["{", *lines, ' "curves": [', rows, " ]", "}", ""])
+
+
+def _rounded(curve: Curve) -> dict[str, Any]:
+    """Return a curve with four digits of each time."""
+    return asdict(curve) | {"seconds": [float(f"{each:.4g}") for each in curve.seconds]}
 
 
 def _table(curves: list[Curve]) -> Table:

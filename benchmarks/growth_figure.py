@@ -1,6 +1,6 @@
 """Draw how time and memory grow: a panel for each kind of size, memory below time.
 
-Run: python -m benchmarks.growth_figure, to draw bench-output/growth.json again.
+Run: python -m benchmarks.growth_figure, to draw docs/growth.json again.
 """
 
 import json
@@ -99,7 +99,7 @@ def _ticks(axes: Axes, named: dict[float, str]) -> None:
 
 
 def main() -> None:
-    rows = json.loads(SAVED.read_text())
+    rows = json.loads(SAVED.read_text(encoding="utf-8"))["curves"]
     curves = [Curve(**{key: _tuple(value) for key, value in row.items()}) for row in rows]
     growth_figure(curves).savefig(FIGURE, dpi=150)
 

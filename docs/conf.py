@@ -22,6 +22,8 @@ extensions = [
     "command_line",
     "drawn",
     "katex",
+    "synonym",
+    "tests_of",
     "theorem",
 ]
 exclude_patterns = ["_build"]
@@ -56,6 +58,7 @@ html_math_renderer = "katex"
 html_theme = "pydata_sphinx_theme"
 html_title = "inbounds"
 html_static_path = ["_static"]
+html_context = {"default_mode": "auto"}  # as the reader's system; the theme has no valid default
 copybutton_selector = (
     "div:not(.highlight-text) > div.highlight > pre"  # what is printed is not typed
 )

@@ -1,6 +1,7 @@
 """A figure that is drawn when the site is built, for light pages and dark ones, wide and narrow.
 
-`docs/figures/NAME.py` has a function `draw` that returns a matplotlib figure.
+`docs/figures/NAME.py` has a function `draw` that returns a matplotlib figure. If it has a function
+`draw_narrow` as well, that is for phones; otherwise the figure is made narrower.
 """
 
 import importlib.util
@@ -57,7 +58,10 @@ def draw(name: str, theme: str, folder: Path) -> None:
         spec.loader.exec_module(module)
         figure = module.draw()
         figure.savefig(folder / f"{name}-{theme}.svg", metadata={"Date": None})
-        _narrow(figure)
+        if hasattr(module, "draw_narrow"):
+            figure = module.draw_narrow()
+        else:
+            _narrow(figure)
         figure.savefig(folder / f"{name}-{theme}-narrow.svg", metadata={"Date": None})
 
 
@@ -89,6 +93,8 @@ class Drawn(SphinxDirective):
         if not module.is_file():
             raise self.error(f"there is no docs/figures/{name}.py")
         self.env.note_dependency(str(module))
+        if (measured := _FIGURES.parent / f"{name}.json").is_file():
+            self.env.note_dependency(str(measured))
         folder = Path(self.env.app.outdir) / "_images"
         folder.mkdir(parents=True, exist_ok=True)
         words = self.options["alt"].translate(_QUOTED)

@@ -10,10 +10,13 @@ const closeness = (title) => {
 };
 
 var Scorer = {
-  score: ([page, title, anchor, words, score]) =>
-    score +
-    closeness(title) +
-    (/^(tutorials|how-to)\//.test(page) ? 20 : /^proofs\//.test(page) ? -4 : 0),
+  score: (result) => {
+    const [page, title, anchor, words, score] = result;
+    // A synonym that leads to a name shows that name and not only its page.
+    if (anchor.startsWith("#inbounds.")) result[1] = anchor.slice(1);
+    const teaches = /^(tutorials|how-to)\//.test(page) ? 20 : /^proofs\//.test(page) ? -4 : 0;
+    return score + closeness(title) + teaches;
+  },
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

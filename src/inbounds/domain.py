@@ -58,11 +58,12 @@ class Box:
 
     Examples
     --------
-    >>> Box(0, 120)
+    >>> import inbounds as ib
+    >>> ib.Box(0, 120)
     Box(0, 120)
-    >>> Box([0, 1], [10, 9]).dimension
+    >>> ib.Box([0, 1], [10, 9]).dimension
     2
-    >>> Box(0, 120, step=1)
+    >>> ib.Box(0, 120, step=1)
     Box(0, 120, step=1)
     """
 

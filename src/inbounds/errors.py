@@ -148,7 +148,8 @@ class ArgumentError(_RefusalError, ValueError):
 
     Examples
     --------
-    >>> error = ArgumentError.must_be("sigma", "positive", got="sigma=-1.0")
+    >>> import inbounds as ib
+    >>> error = ib.ArgumentError.must_be("sigma", "positive", got="sigma=-1.0")
     >>> str(error), error.said_of("--sigma")
     ('sigma must be positive, got sigma=-1.0.', '--sigma must be positive, got sigma=-1.0.')
     >>> error.argument, error.requirement, error.hint
@@ -176,9 +177,11 @@ class BudgetExceededError(InBoundsError, RuntimeError):
         The name of the dataset.
     asked
         What was asked for one release, in the caller's numbers; if the caller stated none, `cost`.
-    cost, remaining
-        What the charge would cost in terms of the budget, and what is left of it. Like `asked`,
-        each is an `Amount` of epsilon and delta, or rho.
+    cost
+        What the charge would cost in terms of the budget: like `asked`, an amount of epsilon and
+        delta, or rho.
+    remaining
+        What is left of the budget, in the same terms.
     """
 
     def __init__(

@@ -67,10 +67,11 @@ class PrivacyLoss(LossRecord):
 
     Examples
     --------
-    >>> loss = PrivacyLoss.pure(0.5)
+    >>> import inbounds as ib
+    >>> loss = ib.PrivacyLoss.pure(0.5)
     >>> loss
     PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.122...)
-    >>> PrivacyLoss.from_json(loss.to_json()) == loss
+    >>> ib.PrivacyLoss.from_json(loss.to_json()) == loss
     True
     """
 
@@ -87,14 +88,15 @@ class PrivacyLoss(LossRecord):
         -------
         PrivacyLoss
             With the mu, the rho and the delta(t) = (e^epsilon - e^t)/(1 + e^epsilon), for each t up
-            to `epsilon`, of randomised response, which is the worst case.
+            to `epsilon`, of randomised response, which is the worst case. Proof:
+            docs/proofs/pure.md, theorem 8.
 
         Raises
         ------
         ArgumentError
             If `epsilon` is not positive and finite.
         """
-        epsilon = _cost(epsilon=epsilon)  # docs/proofs/pure.md, theorem 8
+        epsilon = _cost(epsilon=epsilon)
         points = tabulated(lambda smaller: response_delta(epsilon, smaller), epsilon)
         return cls(epsilon, pure_mu(epsilon), pure_rho(epsilon), points)
 
@@ -196,7 +198,8 @@ class PrivacyLoss(LossRecord):
 
         Examples
         --------
-        >>> PrivacyLoss.pure(0.5).about(Unit("replace", "person"))
+        >>> import inbounds as ib
+        >>> ib.PrivacyLoss.pure(0.5).about(ib.Unit("replace", "person"))
         PrivacyLoss(epsilon=0.5, mu=0.62..., rho=0.122..., unit=Unit('replace', 'person'))
         """
         unit = check_unit(unit)
@@ -231,7 +234,8 @@ class PrivacyLoss(LossRecord):
 
         Examples
         --------
-        >>> loss = PrivacyLoss.concentrated(0.1).about(Unit("add-remove", "edge"))
+        >>> import inbounds as ib
+        >>> loss = ib.PrivacyLoss.concentrated(0.1).about(ib.Unit("add-remove", "edge"))
         >>> loss.for_group(3)
         PrivacyLoss(epsilon=inf, mu=inf, rho=0.9..., unit=Unit('add-remove', 'edge', 3))
         """
@@ -271,8 +275,9 @@ class PrivacyLoss(LossRecord):
 
         Examples
         --------
-        >>> loss = PrivacyLoss.pure(0.5).about(Unit("add-remove", "row"))
-        >>> loss.converted(Unit("replace", "row")).epsilon
+        >>> import inbounds as ib
+        >>> loss = ib.PrivacyLoss.pure(0.5).about(ib.Unit("add-remove", "row"))
+        >>> loss.converted(ib.Unit("replace", "row")).epsilon
         1.0
         """
         wanted = check_unit(to)

@@ -163,7 +163,8 @@ class L2(_Part):
 
     Examples
     --------
-    >>> L2(2.5)
+    >>> import inbounds as ib
+    >>> ib.L2(2.5)
     L2(2.5)
     """
 
@@ -200,7 +201,8 @@ class L1(_Part):
 
     Examples
     --------
-    >>> L1(1)
+    >>> import inbounds as ib
+    >>> ib.L1(1)
     L1(1)
     """
 
@@ -237,7 +239,8 @@ class LInf(_Part):
 
     Examples
     --------
-    >>> LInf(1)
+    >>> import inbounds as ib
+    >>> ib.LInf(1)
     LInf(1)
     """
 
@@ -269,7 +272,8 @@ class PerCoordinate(_Part):
 
     Examples
     --------
-    >>> PerCoordinate([4, 2])
+    >>> import inbounds as ib
+    >>> ib.PerCoordinate([4, 2])
     PerCoordinate([4, 2])
     """
 

@@ -59,11 +59,12 @@ class Unit(HasHtml):
 
     Examples
     --------
-    >>> print(Unit("replace", "person"))
+    >>> import inbounds as ib
+    >>> print(ib.Unit("replace", "person"))
     replace one person
-    >>> print(Unit("add-remove", "row", 3))
+    >>> print(ib.Unit("add-remove", "row", 3))
     add or remove up to 3 rows
-    >>> Unit.from_json(Unit("replace").to_json())
+    >>> ib.Unit.from_json(ib.Unit("replace").to_json())
     Unit('replace', 'row')
     """
 
@@ -86,9 +87,10 @@ class Unit(HasHtml):
 
         Examples
         --------
-        >>> Unit("add-remove", "row").steps_to(Unit("replace", "row"))
+        >>> import inbounds as ib
+        >>> ib.Unit("add-remove", "row").steps_to(ib.Unit("replace", "row"))
         2
-        >>> Unit("replace", "row", 2).steps_to(Unit("replace", "row", 5))
+        >>> ib.Unit("replace", "row", 2).steps_to(ib.Unit("replace", "row", 5))
         3
         """
         if self.of != other.of:
@@ -133,7 +135,8 @@ class Unit(HasHtml):
 
         Examples
         --------
-        >>> Unit.from_fields({"change": "replace", "of": "edge", "count": 2})
+        >>> import inbounds as ib
+        >>> ib.Unit.from_fields({"change": "replace", "of": "edge", "count": 2})
         Unit('replace', 'edge', 2)
         """
         if not isinstance(fields, dict) or set(fields) != {"change", "of", "count"}:

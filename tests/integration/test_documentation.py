@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -32,6 +33,7 @@ KINDS = [
     "threat-model.html",
     "search.html",
 ]
+UNFOLD = """document.querySelectorAll("details").forEach((e) => { e.open = true; })"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Formulas are KaTeX's own mark-up, which axe cannot read and takes long to walk through.
 HIDE_FORMULAS = """document.querySelectorAll(".katex").forEach((e) => e.replaceWith("formula"))"""
@@ -77,6 +79,11 @@ class Visit:
         self.page.on("request", self._see)
         self.page.on("requestfailed", lambda request: self.problems.append(request.url))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", self._read)
+
+    def _read(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.problems.append(message.text)
 
     def _see(self, request: Request) -> None:
         if not request.url.startswith(("file:", "data:")):
@@ -131,8 +138,11 @@ def test_a_page_is_accessible(
     visit.page.goto((site / name).as_uri())
     wide = visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     visit.page.evaluate(HIDE_FORMULAS)
+    visit.page.evaluate(UNFOLD)
+    problems = list(visit.problems)  # before axe tries to read the style sheets
     found = Axe().run(visit.page, options={"resultTypes": ["violations"]}).response["violations"]
     visit.context.close()
+    assert problems == []
     assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
     assert not wide, "the page is wider than the window"
 
@@ -161,13 +171,106 @@ def test_figures_are_drawn_for_the_theme(theme: str, site: Path, browser: Browse
     ],
 )
 def test_search_finds_first(words: str, page: str, site: Path, visit: Visit) -> None:
+    assert page in addresses(words, site, visit)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("percentile", "reference/frames.html#inbounds.frames.quantile"),
+        ("outlier", "tutorials/bounds-and-sensitivity.html"),
+        ("clip", "tutorials/bounds-and-sensitivity.html"),
+        ("license", "how-to/install.html"),
+        ("gdpr", "how-to/for-stakeholders.html"),
+        ("sum", "reference/frames.html#inbounds.frames.total"),
+        ("average", "reference/frames.html#inbounds.frames.mean"),
+        ("standard deviation", "reference/frames.html#inbounds.frames.variance"),
+        ("missing values", "how-to/errors-explained.html#nan-infinities-and-nulls"),
+        ("missing values", "tutorials/table-by-group.html#codes-for-missing-values"),
+        ("NaN", "how-to/errors-explained.html#nan-infinities-and-nulls"),
+        ("null", "how-to/errors-explained.html#nan-infinities-and-nulls"),
+    ],
+)
+def test_search_knows_the_words_of_others(words: str, page: str, site: Path, visit: Visit) -> None:
+    assert any(page in link for link in addresses(words, site, visit)[:3])
+
+
+def addresses(words: str, site: Path, visit: Visit) -> list[str]:
+    """The addresses that a search finds, in its order."""
     visit.problems.clear()
-    visit.page.goto((site / "search.html").as_uri() + f"?q={words}")
+    visit.page.goto((site / "search.html").as_uri() + f"?q={words.replace(' ', '+')}")
     # Results come one by one; this line counts them at the end.
     visit.page.locator(".search-summary", has_text="found").wait_for()
-    links = visit.page.locator("#search-results li a").evaluate_all("all => all.map((a) => a.href)")
-    assert page in links[0]
     assert visit.problems == []
+    links: list[str] = visit.page.locator("#search-results li a").evaluate_all(
+        "all => all.map((a) => a.href)"
+    )
+    return links
+
+
+@pytest.mark.parametrize("name", ["threat-model.html", "paper-notes.html"])
+def test_tests_are_folded_away_and_opened_by_the_keyboard(
+    name: str, site: Path, browser: Browser
+) -> None:
+    visit = Visit(browser, width=390)
+    visit.page.goto((site / name).as_uri())
+    named = re.findall(r"::test_\w+`", (DOCS / name).with_suffix(".md").read_text("utf-8"))
+    tests = visit.page.locator("details.folded li")
+    last = 1 if name == "paper-notes.html" else 0  # it names one more test in its text
+    assert tests.count() == len(named) - last > 25
+    assert not tests.first.is_visible()
+    assert visit.page.evaluate("document.documentElement.scrollHeight") < 25_000
+    visit.page.locator("details.folded summary").first.focus()
+    visit.page.keyboard.press("Enter")
+    assert tests.first.is_visible()
+    visit.context.close()
+
+
+def test_a_wide_formula_shows_that_it_scrolls(site: Path, browser: Browser) -> None:
+    visit = Visit(browser, width=390)
+    visit.page.goto((site / "explanation/bounded-gaussian.html").as_uri())
+    images, wide = visit.page.locator("div.math").first.evaluate(
+        "e => [getComputedStyle(e).backgroundImage, e.scrollWidth > e.clientWidth]"
+    )
+    assert wide
+    assert images.count("gradient") == 4  # two shadows, and two covers at the ends
+    visit.context.close()
+
+
+def test_theorems_and_public_names_link_to_each_other(site: Path) -> None:
+    """`tests/unit/test_proofs.py` compares the sources; these are the links that a reader sees."""
+    there, back = set(), set()
+    for page in (site / "proofs").glob("*.html"):
+        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+        for paragraph in article.find_all("p"):
+            assert "inbounds." not in without_links(paragraph) or not is_used_by(paragraph)
+            theorem = f"{page.name}#{paragraph.find_parent('section')['id']}"
+            for link in paragraph.find_all("a", href=re.compile("/reference/")):
+                assert link.get_text() == link["href"].partition("#")[2], "the public name"
+                there |= {(theorem, link.get_text())} if is_used_by(paragraph) else set()
+    for page in (site / "reference").glob("*.html"):
+        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+        for link in article.find_all("a", href=re.compile(r"/proofs/.*#theorem-\d+$")):
+            described = link.find_parent("dl", class_="py")
+            if described is not None:
+                name = described.find("dt", id=True)["id"]
+                back.add((link["href"].rpartition("/")[2], name))
+    assert len(there) > 250
+    assert there == back
+
+
+def is_used_by(paragraph: Tag) -> bool:
+    return paragraph.get_text().startswith("Used by:")
+
+
+def without_links(paragraph: Tag) -> str:
+    return "".join(text for text in paragraph.strings if text.find_parent("a") is None)
+
+
+def test_links_show_titles_and_not_the_names_of_files(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        links = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("a")
+        assert [link for link in links if re.search(r"\w\.md\b", link.get_text())] == [], page
 
 
 def test_names_in_docstrings_are_links(site: Path) -> None:

@@ -3,12 +3,23 @@
 In the source a theorem is named as `docs/proofs/box.md, theorem 4` (or `theorems 2, 3 and 5`,
 `theorems 2 to 5`); what relies on it is the innermost function or class around that mention, or the
 module. On the page, the theorem lists the same names below `Used by:`.
+
+What counts as a link between a promise and a theorem, in both directions: a *public name*, which is
+a name that a module exports, or a public method or property of an exported class, has to name the
+theorem in its docstring, which the reference shows. A comment is not enough, and neither is a
+private helper that names the theorem: what is public and relies on it through the helper says so
+itself. A theorem without a public name has to say which proofs it is needed for, and one of these
+has to lead to a public name.
 """
 
 import ast
+import inspect
 import re
 from collections import defaultdict
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +30,22 @@ MODULES = sorted((ROOT / "src").rglob("*.py"))
 MENTION = re.compile(r"docs/proofs/([\w-]+)\.md(?:, theorems? (\d+(?:(?:, | and | to )\d+)*))?")
 HEADING = re.compile(r"^## (Theorem|Remark) (\d+)\b.*\n", re.MULTILINE)
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+LIST = r"\d+(?:(?:, | and )\d+)*"
+EXPORTING = (
+    "inbounds",
+    "inbounds.frames",
+    "inbounds.queries",
+    "inbounds.queries.graph",
+    "inbounds.sklearn",
+)
+# Theorems about what is not exported: `dp_event` is for those who use dp-accounting themselves.
+INSIDE = {("composition", 10)}
+# What needs no theorem: data, errors, figures, and results whose numbers other names compute.
+NOT_PROVED = {
+    *("Box", "L1", "L2", "LInf", "PerCoordinate", "Query"),
+    *("Comparison", "Limit", "Regimes", "plot_summary"),
+}
 
 Theorem = tuple[str, int]
 
@@ -78,6 +105,58 @@ def used_by(body: str) -> str:
     return " ".join(paragraphs[0].split())
 
 
+def exported() -> Iterator[tuple[str, Any]]:
+    """The functions and classes that users get, by the names that they use."""
+    for name in EXPORTING:
+        module = import_module(name)
+        own = [short for short, thing in vars(module).items() if _is_of(thing, name)]
+        for short in getattr(module, "__all__", own):
+            thing = getattr(module, short)
+            if inspect.isfunction(thing) or inspect.isclass(thing):
+                yield short, thing
+
+
+def _is_of(thing: Any, module: str) -> bool:
+    """Whether a module without `__all__` defines a public function."""
+    return (
+        inspect.isfunction(thing)
+        and thing.__module__ == module
+        and not thing.__name__.startswith("_")
+    )
+
+
+def methods(kind: type) -> Iterator[Any]:
+    """The public methods of a class, and the functions of its public properties."""
+    for name in dir(kind):
+        held = inspect.getattr_static(kind, name)
+        function = next(
+            (getattr(held, of) for of in ("fget", "func", "__func__") if hasattr(held, of)), held
+        )
+        if not name.startswith("_") and inspect.isfunction(function):
+            yield function
+
+
+def public() -> dict[str, Any]:
+    """What is public, by the name of the module that defines it."""
+    things = [thing for _, thing in exported()]
+    held = [method for kind in things if isinstance(kind, type) for method in methods(kind)]
+    return {f"{thing.__module__}.{thing.__qualname__}": thing for thing in [*things, *held]}
+
+
+def named_in_docstring(thing: Any) -> set[Theorem]:
+    found = MENTION.finditer(inspect.getdoc(thing) or "")
+    return {(match[1], number) for match in found if match[2] for number in numbers(match[2])}
+
+
+def needed_for(page: str, words: str) -> set[Theorem]:
+    """The theorems of whose proofs `Used by:` says that they need this one."""
+    listed = words.partition("proof")[2]
+    elsewhere = re.findall(rf"\[([\w-]+)\.md, theorems? ({LIST})\]\([^)]*\)", listed)
+    here = re.findall(rf"theorems? ({LIST})", re.sub(r"\[.*?\]\([^)]*\)", "", listed))
+    by_page = [*elsewhere, *((page, numbers_here) for numbers_here in here)]
+    return {(of, number) for of, listed in by_page for number in numbers(listed)}
+
+
 @pytest.fixture(scope="module")
 def named_in_code() -> dict[Theorem, set[str]]:
     named = defaultdict(set)
@@ -106,6 +185,44 @@ def test_theorems_and_the_code_that_relies_on_them_name_each_other(
         listed = set(re.findall(r"`(inbounds[\w.]*)`", words))
         assert listed or "theorem" in words, f"theorem {number} is used by nothing"
         assert listed == named_in_code.get((page.stem, number), set()), f"theorem {number}"
+
+
+def test_every_theorem_supports_what_is_public() -> None:
+    names = public()
+    reached, needed = set(INSIDE), {}
+    for page in PAGES:
+        for number, body in theorems(page.read_text(encoding="utf-8")).items():
+            words = used_by(body)
+            needed[page.stem, number] = needed_for(page.stem, words)
+            if set(re.findall(r"`(inbounds[\w.]*)`", words)) & names.keys():
+                reached.add((page.stem, number))
+    assert len(reached) > 150
+    while further := {one for one in needed.keys() - reached if needed[one] & reached}:
+        reached |= further
+    assert needed.keys() - reached == set()
+
+
+def test_what_is_public_names_its_theorems_in_its_docstring(
+    named_in_code: dict[Theorem, set[str]],
+) -> None:
+    names = public()
+    silent = {
+        (owner, theorem)
+        for theorem, owners in named_in_code.items()
+        for owner in owners & names.keys()
+        if theorem not in named_in_docstring(names[owner])
+    }
+    assert silent == set()
+
+
+def test_every_public_promise_names_a_theorem() -> None:
+    unproved = set()
+    for name, thing in exported():
+        held = list(methods(thing)) if isinstance(thing, type) else []
+        is_error = isinstance(thing, type) and issubclass(thing, Exception)
+        if not is_error and not any(map(named_in_docstring, [thing, *held])):
+            unproved.add(name)
+    assert unproved == NOT_PROVED
 
 
 @pytest.mark.parametrize("module", MODULES, ids=module_name)

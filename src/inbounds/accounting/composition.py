@@ -54,7 +54,8 @@ class Composition(Printed):
 
     GDP and PLD may add some releases by their εᵢ instead, so none costs more than its pure ε.
     `epsilon` and `delta` use the smallest of them. Proofs:
-    docs/proofs/composition.md, theorems 1 to 7; total variation: docs/proofs/pure.md, theorem 6.
+    docs/proofs/composition.md, theorems 1 to 7; total variation:
+    docs/proofs/pure.md, theorems 6 and 10.
 
     References
     ----------
@@ -70,7 +71,7 @@ class Composition(Printed):
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian(ib.Box(0, 100), 1, sigma=20.0)
-    >>> together = compose([(m, 100)])
+    >>> together = ib.compose([(m, 100)])
     >>> together.epsilon(delta=1e-6) < 100 * m.epsilon, together.best(delta=1e-6)
     (True, 'PLD')
     """
@@ -261,7 +262,8 @@ def compose(
     Returns
     -------
     Composition
-        The cost by every known bound, as epsilon at a delta or delta at an epsilon.
+        The cost by every known bound, as epsilon at a delta or delta at an epsilon. Proofs:
+        docs/proofs/composition.md, theorems 1 to 7, and docs/proofs/pure.md, theorem 6.
 
     Raises
     ------
@@ -280,10 +282,10 @@ def compose(
     >>> import inbounds as ib
     >>> a = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=0.5)
     >>> b = ib.BoundedLaplace.calibrated(ib.Box(0, 1), 0.1, epsilon=0.25)
-    >>> round(compose([a, (b, 2)]).pure, 9)
+    >>> round(ib.compose([a, (b, 2)]).pure, 9)
     1.0
     >>> row = ib.Unit("replace", "row")
-    >>> compose([a.loss(row), b.loss(ib.Unit("add-remove", "row"))], unit=row)
+    >>> ib.compose([a.loss(row), b.loss(ib.Unit("add-remove", "row"))], unit=row)
     Composition(releases=2, pure=1, rho=..., gdp=..., unit=Unit('replace', 'row'))
     """
     return _in_one_unit(counted_losses(releases), check_unit(unit))

@@ -76,7 +76,7 @@ class Ledger(LedgerReader):
     --------
     >>> import tempfile
     >>> import inbounds as ib
-    >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+    >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
     >>> ledger.open("survey-2026", epsilon=3.0, unit=ib.Unit("replace", "person"))
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> 0 <= ledger.release(m, 41.3, dataset="survey-2026", label="mean age") <= 120
@@ -112,8 +112,12 @@ class Ledger(LedgerReader):
         dataset
             A name of at most 200 characters that does not look like that of another dataset. The
             rules are in docs/ledger.md.
-        epsilon, delta, rho
-            The budget: pure epsilon, epsilon and delta, or rho.
+        epsilon
+            The epsilon of the budget. It is pure epsilon, unless a `delta` is given.
+        delta
+            The delta of the budget, which goes with `epsilon`.
+        rho
+            The rho of the budget, in place of `epsilon`.
         unit
             The change of the data that the budget protects against. A charge with another unit is
             converted or refused; the sensitivity of a charge without a unit must have been stated
@@ -128,6 +132,15 @@ class Ledger(LedgerReader):
             If the dataset is open already, or its name looks like another's.
         ArgumentError, ArgumentTypeError
             If the name or the budget is not valid.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0, unit=ib.Unit("replace", "person"))
+        >>> print(ledger.remaining("survey"))
+        epsilon=3.0
         """
         exist_ok = _check.yes_or_no(exist_ok=exist_ok)
         budget = Budget(epsilon, delta, rho, unit)
@@ -219,8 +232,10 @@ class Ledger(LedgerReader):
         ----------
         mechanism, value
             As in ``mechanism.release(value)``.
-        dataset, label
-            The dataset whose budget is charged, and a note for the history. Neither may be private.
+        dataset
+            The dataset whose budget is charged. Its name must not be private.
+        label
+            A note for the history, which must not be private.
         parallel
             Pass True, so that all elements (rows) are charged as one release, only if no two depend
             on the same person, and no change of a person's data could move them between elements.
@@ -245,6 +260,18 @@ class Ledger(LedgerReader):
             If the dataset is unknown, or the ledger cannot be read, verified or written.
         ArgumentError, ArgumentTypeError
             If an argument is not valid, or `unit` cannot be converted. Nothing is charged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+        >>> 0 <= ledger.release(m, 41.3, dataset="survey", label="mean age") <= 120
+        True
+        >>> print(ledger.remaining("survey"))
+        epsilon=2.0
         """
         label, user = text(label=label), self._user if user is None else check_user(user)
         offer = checked_release(mechanism, value, options)
@@ -275,8 +302,12 @@ class Ledger(LedgerReader):
         ----------
         dataset, label, unit, user
             As in `release`. A loss may state its own unit instead.
-        epsilon, delta, rho
-            What it cost: pure epsilon, epsilon and delta, or rho.
+        epsilon
+            What it cost in epsilon, which is pure epsilon, unless a `delta` is given.
+        delta
+            The delta that goes with `epsilon`.
+        rho
+            What it cost in rho, in place of `epsilon`.
         loss
             What it cost, in place of these numbers.
 
@@ -288,6 +319,17 @@ class Ledger(LedgerReader):
             If the dataset is unknown, or the ledger cannot be read, verified or written.
         ArgumentError, ArgumentTypeError
             If the cost is not valid, unsuitable for the budget, or cannot be converted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> ledger.spend("survey", epsilon=0.5, label="published elsewhere")
+        >>> ledger.spend("survey", epsilon=2.6)
+        Traceback (most recent call last):
+        inbounds.errors.BudgetExceededError: dataset 'survey' has epsilon=2.5 left of ...
         """
         cost = Cost.stated(epsilon, delta, rho, loss, unit)
         asked = None if loss is not None else stated_amount(epsilon, delta, rho)

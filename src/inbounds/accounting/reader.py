@@ -41,7 +41,18 @@ class LedgerReader:
     _book: Book
 
     def datasets(self) -> list[str]:
-        """Return the names of all datasets, sorted."""
+        """Return the names of all datasets, sorted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> ledger.open("incomes", rho=0.5)
+        >>> ledger.datasets()
+        ['incomes', 'survey']
+        """
         return self._book.datasets()
 
     def budget(self, dataset: str) -> Budget:
@@ -53,6 +64,15 @@ class LedgerReader:
         ------
         LedgerError
             If the dataset is unknown, or its history was tampered with.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0, unit=ib.Unit("replace", "person"))
+        >>> ledger.budget("survey")
+        Budget(epsilon=3.0, unit=Unit('replace', 'person'))
         """
         return self._book.budget_of(self._book.account(dataset))
 
@@ -168,6 +188,17 @@ class LedgerReader:
             If pandas is not installed.
         LedgerError
             If the dataset is unknown, or its history was tampered with.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> ledger.spend("survey", epsilon=0.5, label="published elsewhere")
+        >>> ledger.history("survey")[["label", "asked", "charged", "cumulative"]]
+                         label        asked  charged  cumulative
+        0  published elsewhere  epsilon=0.5      0.5         0.5
         """
         with optional():
             import pandas as pd  # noqa: PLC0415 - optional
@@ -192,6 +223,16 @@ class LedgerReader:
         ------
         LedgerError
             If the dataset is unknown, or its history was tampered with.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> ledger.spend("survey", epsilon=0.5, label="published elsewhere")
+        >>> [(record["label"], record["charged"]) for record in ledger.records("survey")]
+        [('published elsewhere', 0.5)]
         """
         budget = self.budget(dataset)
         rows: list[dict[str, Any]] = []
@@ -220,6 +261,16 @@ class LedgerReader:
         ------
         LedgerError
             If the dataset is unknown, or its history was tampered with.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> ledger = ib.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.open("survey", epsilon=3.0)
+        >>> kept = ledger.head("survey")
+        >>> len(kept), ledger.verify("survey", expected_head=kept) == kept
+        (64, True)
         """
         return self._book.account(dataset).head
 
@@ -265,7 +316,19 @@ class LedgerReader:
         return self._book.verify(dataset, expected_head)
 
     def close(self) -> None:
-        """Close the ledger's file, which is kept open between calls. The next call reopens it."""
+        """Close the ledger's file, which is kept open between calls. The next call reopens it.
+
+        A ``with`` statement closes it, too.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import inbounds as ib
+        >>> with ib.Ledger(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     ledger.open("survey", epsilon=3.0)
+        >>> ledger.datasets()
+        ['survey']
+        """
         self._book.store.close()
 
     def __enter__(self) -> Self:

@@ -76,8 +76,10 @@ def calibrate(
     sensitivity
         What one neighbour may change: a number (an l2 norm) or `L2`, `L1`, `LInf`,
         `PerCoordinate` and their intersections.
-    epsilon, delta
-        The differential privacy to give: pure if `delta` is zero.
+    epsilon
+        The epsilon to give. It is pure epsilon, unless a `delta` is given.
+    delta
+        The delta to allow beside `epsilon`, usually far below one over the number of people.
     rho
         The zero-concentrated differential privacy to give, in place of `epsilon`.
     criterion
@@ -114,6 +116,10 @@ def calibrate(
     -----
     The average RMSE is the square root of ∫E[(M(x) − x)²]dx / ∫dx over the box, averaged over its
     coordinates; the worst RMSE has the maximum over x in place of the average.
+
+    The scale of the mechanism was evaluated and found to be sufficient, which does not rest on how
+    it was searched for: docs/proofs/search.md, theorems 1 to 4. The class of each mechanism names
+    the proof of its guarantee.
 
     Examples
     --------

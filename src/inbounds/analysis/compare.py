@@ -48,8 +48,11 @@ def compare(
         The box that values and outputs live in.
     sensitivity
         What one neighbour may change.
-    epsilon, delta
-        The guarantee. A mechanism that gives pure epsilon gives (epsilon, delta) too.
+    epsilon
+        The epsilon of the guarantee. It is pure epsilon, unless a `delta` is given.
+    delta
+        The delta to allow beside `epsilon`. A mechanism that gives pure epsilon gives
+        (epsilon, delta), too.
     rho
         The zero-concentrated guarantee, in place of `epsilon`.
     people
@@ -75,15 +78,22 @@ def compare(
     limit : How low the error of any mechanism can be.
     regimes : The best mechanism for many guarantees and sensitivities.
 
+    Notes
+    -----
+    Every scale was evaluated and found to give the guarantee (docs/proofs/search.md, theorem 1).
+    Errors are computed, not simulated: docs/proofs/moments.md, theorems 1, 3 and 4, and with
+    `people` docs/proofs/deconvolution.md, theorem 7. No private mechanism of one number has a lower
+    error than the limit (docs/proofs/limit.md, theorem 2).
+
     Examples
     --------
-    >>> from inbounds import PerCoordinate
-    >>> result = compare(Box([0, 1], [10, 9]), PerCoordinate([4, 2]), epsilon=1.0)
+    >>> import inbounds as ib
+    >>> result = ib.compare(ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2]), epsilon=1.0)
     >>> result.best().name
     'BoundedGaussian'
     >>> result["ClampedLaplace"].error.average_rmse > result.best().error.average_rmse
     True
-    >>> compare(Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
+    >>> ib.compare(ib.Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
     'Optimal (unbiased)'
     """
     guarantee = Guarantee(epsilon, check_delta(delta), rho)

@@ -193,7 +193,33 @@ class Comparison(Printed):
         return advice(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return dictionaries: one for each mechanism, the middle of the box, and the limit."""
+        """Return the numbers of the table as dictionaries, one for each of its rows.
+
+        Returns
+        -------
+        list of dict
+            A dictionary for each mechanism and for the middle of the box, those with the lowest
+            error first, and then one for the limit, if it is known. What does not apply is None.
+            ``mechanism`` is the name, and ``scale`` that of the noise. ``average_rmse``,
+            ``worst_rmse``, ``worst_bias``, ``bound_mass`` and, with `people`, ``mean_rmse`` are the
+            criteria of `calibrate`, in the units of the box; ``bound_mass`` is a probability.
+            ``true_epsilon`` is the epsilon that the mechanism really gives.
+            ``variance_below_liu_percent`` is how far the sigma² of a Gaussian is below that of
+            Liu's rule, and ``mse_above_best_percent`` how far a squared error is above the lowest
+            one here. With a limit, ``mse_above_limit_percent`` is how far it is above that, and
+            ``read_mse_above_limit_percent`` the same after `Mechanism.denoise`.
+
+        See Also
+        --------
+        to_frame : the same as a data frame.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> rows = ib.compare(ib.Box(0, 120), 30, epsilon=1.0).rows()
+        >>> rows[0]["mechanism"], round(rows[0]["average_rmse"], 2), rows[-1]["mechanism"]
+        ('Optimal', 24.73, 'limit')
+        """
         entries: list[tuple[str, float | Floats | None, ErrorSummary, float]] = [
             (c.name, scale_of(c.mechanism), c.error, c.epsilon) for c in self.contenders
         ]

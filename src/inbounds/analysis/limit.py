@@ -54,7 +54,9 @@ class Limit(Printed):
 
     Examples
     --------
-    >>> result = limit(Box(0, 1), 1, epsilon=1.0, objective="worst")
+    >>> import math
+    >>> import inbounds as ib
+    >>> result = ib.limit(ib.Box(0, 1), 1, epsilon=1.0, objective="worst")
     >>> result
     Limit(lower=0.196611..., upper=0.19661..., objective='worst')
     >>> e = math.exp(1)
@@ -85,7 +87,8 @@ class Limit(Printed):
 
         Examples
         --------
-        >>> limit(Box(0, 1), 0.25, epsilon=1.0).certificate().check()
+        >>> import inbounds as ib
+        >>> ib.limit(ib.Box(0, 1), 0.25, epsilon=1.0).certificate().check()
         LimitCertificate(lower=0.042..., objective='average', form='average')
         """
         return self._certificate
@@ -168,7 +171,8 @@ def limit(
     satisfy Σfᵢ(πᵢ(xᵢ − a)² − νᵢ) ≥ μΣfᵢπᵢ for every f in C and every output a, then every ε-private
     mechanism has ΣπᵢE[(M(xᵢ) − xᵢ)²] ≥ Σνᵢ + μΣπᵢ. Only level functions f = exp(εL) with whole
     numbers L have to be tried, and dynamic programming tries all of them. The numbers come from
-    column generation; the certificate checks them. Proofs: docs/proofs/limit.md, theorems 2 and 3.
+    column generation; the certificate checks them. Proofs: docs/proofs/limit.md, theorems 1 to 8.
+    The upper end is the error of a mechanism (docs/proofs/limit.md, theorem 10).
 
     Closed forms are used where they are better: for values that are all neighbours, the least worst
     error is w²exp(ε)/(1 + exp(ε))², for ε ≤ ln(3 + 2√2): docs/proofs/limit.md, theorem 9.

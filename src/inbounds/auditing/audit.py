@@ -88,7 +88,7 @@ class Audit(Printed):
     Examples
     --------
     >>> import inbounds as ib
-    >>> result = audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
+    >>> result = ib.audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
     >>> result
     Audit(passed, epsilon_lower=..., claimed_epsilon=1, delta=0, confidence=0.999)
     >>> result.passed, 0 < result.epsilon_lower <= 1
@@ -124,8 +124,9 @@ class Audit(Printed):
 
         Examples
         --------
+        >>> import json
         >>> import inbounds as ib
-        >>> result = audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
+        >>> result = ib.audit(ib.ClampedLaplace(ib.Box(0, 1), 1, scale=1.0), releases=10_000)
         >>> json.loads(result.to_json())["passed"]
         True
         """
@@ -213,7 +214,8 @@ def audit(
     -----
     If an event has k of n outputs for one value and l of n for the other, Clopper and Pearson's
     intervals give p ≤ P(E) and q ≥ Q(E), and epsilon is at least ln((p − δ)/q):
-    docs/proofs/audit.md, theorem 1.
+    docs/proofs/audit.md, theorem 1. Which pairs and events are the best, and how close the bound
+    comes: docs/proofs/audit.md, theorems 3 to 5.
 
     References
     ----------
@@ -229,13 +231,14 @@ def audit(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
-    >>> audit(m, releases=100_000).passed
+    >>> ib.audit(m, releases=100_000).passed
     True
     >>> def leaky(value):
     ...     return value if np.random.default_rng().random() < 0.1 else 0.5
-    >>> audit(leaky, box=ib.Box(0, 1), sensitivity=1, claimed_epsilon=1.0, releases=5000)
+    >>> ib.audit(leaky, box=ib.Box(0, 1), sensitivity=1, claimed_epsilon=1.0, releases=5000)
     Audit(REFUTED, ...)
     """
     total = _check.whole(_FEWEST, _MOST, releases=releases)

@@ -58,7 +58,7 @@ class LimitCertificate(Printed):
     >>> proof = ib.limit(ib.Box(0, 1), 0.5, epsilon=1.0).certificate()
     >>> proof.check()
     LimitCertificate(lower=0.06..., objective='average', form='average')
-    >>> LimitCertificate.from_json(proof.to_json()) == proof
+    >>> ib.LimitCertificate.from_json(proof.to_json()) == proof
     True
     """
 

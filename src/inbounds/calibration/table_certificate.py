@@ -18,11 +18,10 @@ class TableCertificate:
 
     Examples
     --------
-    >>> half = 1 << 127
-    >>> table = LevelTable("cells", 0.0, 1.0, (0.0, 1.0), 1, ((half, half),), (0.0, 1.0), 1, 1)
-    >>> proof = TableCertificate(table, 1.0, 0.5)
-    >>> TableCertificate.from_json(proof.to_json()).check()
-    TableCertificate(epsilon=0.5, sensitivity=1, rows=1)
+    >>> import inbounds as ib
+    >>> proof = ib.Optimal(ib.Box(0, 1), 1, epsilon=1.0).certificate()
+    >>> ib.TableCertificate.from_json(proof.to_json()).check()
+    TableCertificate(epsilon=1, sensitivity=1, rows=2)
     """
 
     table: LevelTable

@@ -14,6 +14,7 @@ def load_anes96() -> dict[str, NDArray[np.int64]]:
 
     Examples
     --------
+    >>> from inbounds.data import load_anes96
     >>> table = load_anes96()
     >>> len(table["age"]), int(table["age"].min()), int(table["age"].max())
     (944, 19, 91)

@@ -4,8 +4,8 @@
 `estimate` reads private columns back.
 
 >>> from inbounds.frames import count, mean
->>> mean("age", 0, 120)
-mean('age', 0, 120)
+>>> [count(), mean("age", 0, 120)]
+[count(), mean('age', 0, 120)]
 """
 
 from typing import TYPE_CHECKING

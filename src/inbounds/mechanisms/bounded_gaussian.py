@@ -92,7 +92,9 @@ class BoundedGaussian(TruncatedMechanism):
         epsilon = c(2w − c)/(2σ²) − ln([Φ₀(c/σ) + Φ₀((w − c)/σ)] / Φ₀(w/σ)),  Φ₀ = Φ − 1/2
 
     (docs/proofs/interval.md, theorem 1). On a box it is the largest sum of these terms over all
-    differences that `sensitivity` allows (docs/proofs/box.md, theorem 1).
+    differences that `sensitivity` allows (docs/proofs/box.md, theorem 1). It is computed without
+    cancellation, and raised by what rounding can cost (docs/proofs/interval.md, theorem 8;
+    docs/proofs/rounding.md, theorem 3).
 
     References
     ----------
@@ -101,7 +103,8 @@ class BoundedGaussian(TruncatedMechanism):
 
     Examples
     --------
-    >>> m = BoundedGaussian.calibrated(Box(0, 120), 2.5, epsilon=1.0)
+    >>> import inbounds as ib
+    >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> m
     BoundedGaussian(Box(0, 120), L2(2.5), sigma=16.318...)
     >>> 0 <= m.release(41.3) <= 120
@@ -136,9 +139,11 @@ class BoundedGaussian(TruncatedMechanism):
         ----------
         domain, sensitivity
             As for `BoundedGaussian`.
-        epsilon, delta
-            The differential privacy to give, which is pure if `delta` is zero. The `epsilon` of
-            the result, or its ``delta(epsilon)``, never exceeds it.
+        epsilon
+            The epsilon to give. If `delta` is zero, the `epsilon` of the result never exceeds it.
+        delta
+            The delta to allow beside `epsilon`. The ``delta(epsilon)`` of the result never exceeds
+            it.
         rho
             The zero-concentrated differential privacy to give, instead of `epsilon`.
         method
@@ -160,6 +165,13 @@ class BoundedGaussian(TruncatedMechanism):
         ArgumentTypeError
             If both or neither of `epsilon` and `rho` are given.
 
+        Notes
+        -----
+        The sigma that is returned was evaluated and found to be sufficient
+        (docs/proofs/search.md, theorem 1). How it is found:
+        docs/proofs/interval.md, theorems 4 to 6, and docs/proofs/box.md, theorems 2 to 6. What the
+        other methods guarantee, and how much noise they add: docs/proofs/paper.md, theorems 1 to 6.
+
         References
         ----------
         .. [1] Chen and Hale (2022), "The Bounded Gaussian Mechanism for Differential Privacy",
@@ -168,15 +180,16 @@ class BoundedGaussian(TruncatedMechanism):
 
         Examples
         --------
-        >>> from inbounds import PerCoordinate
-        >>> box, changes = Box([0, 1], [10, 9]), PerCoordinate([4, 2])
-        >>> round(BoundedGaussian.calibrated(box, changes, epsilon=1.0).sigma ** 2, 3)
-        31.72
-        >>> round(BoundedGaussian.calibrated(box, changes, epsilon=1.0, method="liu").sigma ** 2, 3)
-        132.0
-        >>> round(BoundedGaussian.calibrated(Box(0, 100), 1, epsilon=1.0, delta=1e-6).sigma, 3)
+        >>> import inbounds as ib
+        >>> box, changes = ib.Box([0, 1], [10, 9]), ib.PerCoordinate([4, 2])
+        >>> m = ib.BoundedGaussian.calibrated(box, changes, epsilon=1.0)
+        >>> liu = ib.BoundedGaussian.calibrated(box, changes, epsilon=1.0, method="liu")
+        >>> round(m.sigma**2, 3), round(liu.sigma**2, 3)
+        (31.72, 132.0)
+        >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, epsilon=1.0, delta=1e-6)
+        >>> round(m.sigma, 3)
         4.225
-        >>> round(BoundedGaussian.calibrated(Box(0, 100), 1, rho=0.1).sigma, 3)
+        >>> round(ib.BoundedGaussian.calibrated(ib.Box(0, 100), 1, rho=0.1).sigma, 3)
         2.236
         """
         check_box(domain)
@@ -221,7 +234,8 @@ class BoundedGaussian(TruncatedMechanism):
         -------
         float
             An upper bound, within 1 % of the smallest such delta on an interval. It is never above
-            the delta of the Gaussian mechanism without truncation.
+            the delta of the Gaussian mechanism without truncation. Proof:
+            docs/proofs/approximate.md, theorems 1 to 8.
 
         Raises
         ------
@@ -230,7 +244,8 @@ class BoundedGaussian(TruncatedMechanism):
 
         Examples
         --------
-        >>> m = BoundedGaussian(Box(0, 10), 1, sigma=2.75)
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.75)
         >>> 1e-7 < m.delta(1.0) < 2e-7, m.delta(m.epsilon)
         (True, 0.0)
         """
@@ -244,20 +259,29 @@ class BoundedGaussian(TruncatedMechanism):
 
     @property
     def rho(self) -> float:
-        """A rho such that the same release is rho-zCDP."""
+        """A rho such that the same release is rho-zCDP.
+
+        Proof: docs/proofs/concentrated.md, theorems 5, 7 and 8.
+        """
         return rho_upper_bound(*self._setting)
 
     @property
     def gdp(self) -> float:
-        """A mu such that the same release is mu-GDP."""
+        """A mu such that the same release is mu-GDP.
+
+        Proof: docs/proofs/approximate.md, theorem 5.
+        """
         return mu_upper_bound(*self._setting)
 
     def renyi(self, alpha: float) -> float:
         """Return an upper bound on the Rényi divergence of order `alpha` >= 1.
 
+        Proof: docs/proofs/concentrated.md, theorems 5, 6, 9 and 10.
+
         Examples
         --------
-        >>> m = BoundedGaussian(Box(0, 10), 1, sigma=2.75)
+        >>> import inbounds as ib
+        >>> m = ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.75)
         >>> m.renyi(2.0) <= 2 * m.rho <= 2 * m.gdp**2 / 2
         True
         """

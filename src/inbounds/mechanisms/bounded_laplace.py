@@ -86,7 +86,8 @@ class BoundedLaplace(TruncatedMechanism):
         epsilon = c/b + ln(1 + (1 − e^(−c/b))(1 − e^(−(w − c)/b)) / (1 − e^(−w/b))).
 
     On a box it is the largest sum of these terms over all differences that `sensitivity` allows
-    (docs/proofs/laplace.md, theorems 1 and 4).
+    (docs/proofs/laplace.md, theorems 1 and 4), with the l1 norm that contains an l2 norm, and
+    raised by what rounding can cost (docs/proofs/laplace.md, theorems 6 and 7).
 
     References
     ----------
@@ -95,7 +96,8 @@ class BoundedLaplace(TruncatedMechanism):
 
     Examples
     --------
-    >>> m = BoundedLaplace.calibrated(Box(0, 120), 2.5, epsilon=1.0)
+    >>> import inbounds as ib
+    >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> m
     BoundedLaplace(Box(0, 120), L2(2.5), scale=4.0315...)
     >>> 0 <= m.release(41.3) <= 120
@@ -138,7 +140,8 @@ class BoundedLaplace(TruncatedMechanism):
         -------
         BoundedLaplace
             With the scale b at which the `epsilon` in the notes of the class is the one asked for,
-            rounded up.
+            rounded up: docs/proofs/laplace.md, theorems 3 and 5, and
+            docs/proofs/search.md, theorem 1.
 
         Raises
         ------
@@ -150,7 +153,8 @@ class BoundedLaplace(TruncatedMechanism):
 
         Examples
         --------
-        >>> BoundedLaplace.calibrated(Box(0, 1), 1, epsilon=2.0).scale
+        >>> import inbounds as ib
+        >>> ib.BoundedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=2.0).scale
         0.5000000000000...
         """
         check_box(domain)
@@ -177,7 +181,8 @@ class BoundedLaplace(TruncatedMechanism):
         Returns
         -------
         float
-            An upper bound, within about 1 % of the smallest such delta on an interval.
+            An upper bound, within about 1 % of the smallest such delta on an interval. Proof:
+            docs/proofs/laplace.md, theorem 8.
 
         Raises
         ------
@@ -186,7 +191,8 @@ class BoundedLaplace(TruncatedMechanism):
 
         Examples
         --------
-        >>> m = BoundedLaplace(Box(0, 1), 0.1, scale=0.2)
+        >>> import inbounds as ib
+        >>> m = ib.BoundedLaplace(ib.Box(0, 1), 0.1, scale=0.2)
         >>> m.delta(m.epsilon), 0 < m.delta(0.5) < 0.2
         (0.0, True)
         """

@@ -85,7 +85,8 @@ class ClampedGaussian(NoiseMechanism):
 
     Examples
     --------
-    >>> m = ClampedGaussian.calibrated(Box(0, 120), 2.5, epsilon=1.0, delta=1e-6)
+    >>> import inbounds as ib
+    >>> m = ib.ClampedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0, delta=1e-6)
     >>> 0 <= m.release(41.3) <= 120
     True
     """
@@ -117,9 +118,10 @@ class ClampedGaussian(NoiseMechanism):
         ----------
         domain, sensitivity
             As for `ClampedGaussian`.
-        epsilon, delta
-            The approximate differential privacy to give. `delta` may be zero only for
-            ``method="exact"``.
+        epsilon
+            The epsilon to give.
+        delta
+            The delta to allow beside `epsilon`. It may be zero only for ``method="exact"``.
         method
             ``"analytic"``: the exact sigma of the Gaussian mechanism, by Balle and Wang [1]_.
             ``"classical"``: the textbook formula Δ√(2 ln(1.25/δ))/ε [2]_, for epsilon up to 1.
@@ -128,6 +130,8 @@ class ClampedGaussian(NoiseMechanism):
         Returns
         -------
         ClampedGaussian
+            Proof: docs/proofs/approximate.md, theorem 7, and for ``"exact"``
+            docs/proofs/clamped.md, theorem 4.
 
         Raises
         ------
@@ -143,8 +147,10 @@ class ClampedGaussian(NoiseMechanism):
 
         Examples
         --------
+        >>> import inbounds as ib
         >>> def sigma(method):
-        ...     m = ClampedGaussian.calibrated(Box(0, 2), 1, epsilon=1, delta=1e-6, method=method)
+        ...     noise, box = ib.ClampedGaussian, ib.Box(0, 2)
+        ...     m = noise.calibrated(box, 1, epsilon=1.0, delta=1e-6, method=method)
         ...     return round(m.sigma, 3)
         >>> sigma("classical"), sigma("analytic"), sigma("exact")
         (5.299, 4.225, 1.518)
@@ -175,7 +181,7 @@ class ClampedGaussian(NoiseMechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon of the clamped output: finite, but large if the box is wide."""
+        """The pure epsilon of the clamped output, which is finite, but large if the box is wide."""
         widths = self.domain.widths
         return clamped_epsilon(widths, self.sensitivity.within(widths), self.scales)
 
@@ -191,14 +197,15 @@ class ClampedGaussian(NoiseMechanism):
         -------
         float
             The smallest such delta on an interval. On several coordinates it is the delta before
-            clamping, Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), where μ is `gdp`.
+            clamping, Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), where μ is `gdp`. Proof:
+            docs/proofs/clamped.md, theorems 4 and 5.
 
         Raises
         ------
         ArgumentError
             If `epsilon` is negative or not finite.
         """
-        epsilon = _check.not_negative(epsilon=epsilon)  # docs/proofs/clamped.md, theorems 4 and 5
+        epsilon = _check.not_negative(epsilon=epsilon)
         widths = self.domain.widths
         reach = self.sensitivity.within(widths)
         if widths.size == 1:
@@ -215,7 +222,7 @@ class ClampedGaussian(NoiseMechanism):
 
     @property
     def gdp(self) -> float:
-        """The mu of the Gaussian before clamping: the largest l2 norm of change / sigma.
+        """The mu of the Gaussian before clamping, which is the largest l2 norm of change / sigma.
 
         Proof: docs/proofs/clamped.md, theorems 1 and 7.
         """

@@ -85,7 +85,8 @@ class ClampedLaplace(NoiseMechanism):
 
     Examples
     --------
-    >>> m = ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=1.0)
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
     >>> 0 <= m.release(41.3) <= 120
     True
     """
@@ -127,7 +128,8 @@ class ClampedLaplace(NoiseMechanism):
         -------
         ClampedLaplace
             With the scale b = max Σᵢ cᵢ / epsilon, rounded up, over the differences c that
-            `sensitivity` allows inside the box: min(Δ, w)/epsilon on an interval of width w.
+            `sensitivity` allows inside the box: min(Δ, w)/epsilon on an interval of width w. Proof:
+            docs/proofs/clamped.md, theorem 7.
 
         Raises
         ------
@@ -139,7 +141,8 @@ class ClampedLaplace(NoiseMechanism):
 
         Examples
         --------
-        >>> ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=1.0).scale
+        >>> import inbounds as ib
+        >>> ib.ClampedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0).scale
         2.50000000000...
         """
         check_box(domain)
@@ -164,7 +167,8 @@ class ClampedLaplace(NoiseMechanism):
         float
             An upper bound. On an interval it is the delta of the Laplace mechanism before clamping,
             1 − e^((epsilon − p)/2), where p is the pure epsilon; on several coordinates it is
-            (1 − e^(−p/2)) (e^p − e^epsilon)/(e^p − 1).
+            (1 − e^(−p/2)) (e^p − e^epsilon)/(e^p − 1). Proofs:
+            docs/proofs/clamped.md, theorem 2, and docs/proofs/pure.md, theorem 2.
 
         Raises
         ------
@@ -173,7 +177,7 @@ class ClampedLaplace(NoiseMechanism):
         """
         epsilon = _check.not_negative(epsilon=epsilon)
         bound = pure_delta(self.epsilon, self.total_variation, epsilon)
-        if bound and self.domain.dimension == 1:  # docs/proofs/clamped.md, theorem 2
+        if bound and self.domain.dimension == 1:
             bound = min(bound, -math.expm1((epsilon - self.epsilon) / 2) * _UP)
         return bound
 
@@ -226,7 +230,7 @@ class ClampedLaplace(NoiseMechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon that this scale gives: the largest l1 norm of change / scale.
+        """The pure epsilon that this scale gives, which is the largest l1 norm of change / scale.
 
         Proof: docs/proofs/clamped.md, theorem 7.
         """

@@ -68,7 +68,7 @@ class ClampedStaircase(Mechanism):
     value is rounded to a cell of a lattice or to a step of the box, noise of whole cells or steps
     is drawn exactly, and one period of the staircase covers the sensitivity and all rounding on the
     way to the cell or step, including that of decimal numbers to doubles. Proof:
-    docs/proofs/staircase.md, theorems 2 and 6.
+    docs/proofs/staircase.md, theorems 1 to 3 and 6.
 
     See Also
     --------
@@ -84,13 +84,14 @@ class ClampedStaircase(Mechanism):
     with α = e^(−ε), A = (1 − α)/(2(γ + α(1 − γ))) and the γ between 0 and ½ that gives the smallest
     variance of cZ, c²[2^(−2/3) α^(2/3) (1 + α)^(2/3) + α]/(1 − α)². This is Geng's and Viswanath's
     γ = −α/(1 − α) + (α − 2α² + 2α⁴ − α⁵)^(1/3) / (2^(1/3) (1 − α)²). It is used to within 0.4 %,
-    which costs less than 0.01 % of the variance.
+    which costs less than 0.01 % of the variance (docs/proofs/staircase.md, theorem 5).
 
     c is longer than the sensitivity by the rounding that it covers, which includes one unit in the
     last place of the larger bound. If doubles near the bounds are not much finer than the
     sensitivity, shift the interval towards zero.
 
-    The probabilities of both bounds and all moments are sums of geometric series in closed form.
+    The probabilities of both bounds and all moments are sums of geometric series in closed form
+    (docs/proofs/staircase.md, theorem 4; on steps docs/proofs/staircase.md, theorems 7 to 9).
     They are those of the formula above. An actual output is at most one cell from that; a cell is
     about γc/2²², or larger if the interval then had more than 2⁵⁶ cells.
 
@@ -114,14 +115,14 @@ class ClampedStaircase(Mechanism):
 
     Examples
     --------
-    >>> m = ClampedStaircase(Box(0, 120), 2.5, epsilon=3.0)
+    >>> import inbounds as ib
+    >>> m = ib.ClampedStaircase(ib.Box(0, 120), 2.5, epsilon=3.0)
     >>> 0 <= m.release(41.3) <= 120
     True
-    >>> import inbounds as ib
-    >>> laplace = ib.ClampedLaplace.calibrated(Box(0, 120), 2.5, epsilon=3.0)
+    >>> laplace = ib.ClampedLaplace.calibrated(ib.Box(0, 120), 2.5, epsilon=3.0)
     >>> round(1 - m.mse(60) / laplace.mse(60), 2)
     0.31
-    >>> counts = ClampedStaircase(Box(0, 1000, step=1), 1, epsilon=1.0)
+    >>> counts = ib.ClampedStaircase(ib.Box(0, 1000, step=1), 1, epsilon=1.0)
     >>> counts.unbiased([0.0, 7.0, 1000.0]).round(3).tolist()  # 1/(e - 1) beyond the bounds
     [-0.582, 7.0, 1000.582]
     """
@@ -189,7 +190,8 @@ class ClampedStaircase(Mechanism):
 
         Examples
         --------
-        >>> ClampedStaircase.calibrated(Box(0, 120), 2.5, epsilon=1.0)
+        >>> import inbounds as ib
+        >>> ib.ClampedStaircase.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
         ClampedStaircase(Box(0, 120), L2(2.5), epsilon=1)
         """
         checked = check_pure(epsilon=epsilon, delta=delta, noise="staircase noise")
@@ -208,7 +210,8 @@ class ClampedStaircase(Mechanism):
 
         Examples
         --------
-        >>> round(ClampedStaircase(Box(0, 1), 0.02, epsilon=1.0).total_variation, 3)
+        >>> import inbounds as ib
+        >>> round(ib.ClampedStaircase(ib.Box(0, 1), 0.02, epsilon=1.0).total_variation, 3)
         0.448
         """
         return self._outputs.noise.total_variation * _UP
@@ -224,14 +227,16 @@ class ClampedStaircase(Mechanism):
         return {"epsilon": self.epsilon}
 
     def sampler(self, *, equal_time: bool = True) -> StaircaseSampler:
-        """Return the sampler that draws outputs; it does not check its input.
+        """Return the sampler, as `Mechanism.sampler` does; it does not check its input.
 
         It takes the same time for all values, whatever `equal_time` is.
 
         Examples
         --------
+        >>> import numpy as np
+        >>> import inbounds as ib
         >>> from inbounds.sampling.entropy import SYSTEM
-        >>> sampler = ClampedStaircase(Box(0, 1), 1, epsilon=1.0).sampler()
+        >>> sampler = ib.ClampedStaircase(ib.Box(0, 1), 1, epsilon=1.0).sampler()
         >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
         True
         """
@@ -264,13 +269,14 @@ class ClampedStaircase(Mechanism):
 
     @property
     def has_unbiased(self) -> bool:
-        """Whether `unbiased` works: if one step of the box is one period of the noise.
+        """Whether `unbiased` works, as it does if one step of the box is one period of the noise.
 
         Examples
         --------
-        >>> ClampedStaircase(Box(0, 100, step=1), 1, epsilon=1.0).has_unbiased
+        >>> import inbounds as ib
+        >>> ib.ClampedStaircase(ib.Box(0, 100, step=1), 1, epsilon=1.0).has_unbiased
         True
-        >>> ClampedStaircase(Box(0, 100), 1, epsilon=1.0).has_unbiased
+        >>> ib.ClampedStaircase(ib.Box(0, 100), 1, epsilon=1.0).has_unbiased
         False
         """
         return self._beyond is not None

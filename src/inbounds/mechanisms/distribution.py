@@ -42,6 +42,8 @@ class Distribution(Moments):
     def pdf(self, x: Any, values: Any) -> Any:
         """Return the density at `x` of the output for `values`, without `mass_at_bounds`.
 
+        Never publish it for a private value: see `Mechanism`.
+
         Parameters
         ----------
         x
@@ -77,6 +79,8 @@ class Distribution(Moments):
     def cdf(self, x: Any, values: Any) -> Any:
         """Return the probability that the output for `values` is at most `x`.
 
+        Never publish it for a private value: see `Mechanism`.
+
         Parameters
         ----------
         x
@@ -88,7 +92,8 @@ class Distribution(Moments):
         Returns
         -------
         float or numpy.ndarray
-            P(Y ≤ x) for the output Y of each value, including `mass_at_bounds`.
+            P(Y ≤ x) for the output Y of each value, including `mass_at_bounds`. It is computed
+            without cancellation: docs/proofs/moments.md, theorems 1, 3 and 4.
 
         Raises
         ------
@@ -111,6 +116,8 @@ class Distribution(Moments):
     @unwarned
     def quantile(self, q: Any, values: Any) -> Any:
         """Return the point that the output for `values` does not exceed with probability `q`.
+
+        Never publish it for a private value: see `Mechanism`.
 
         Parameters
         ----------
@@ -146,8 +153,9 @@ class Distribution(Moments):
     def output_interval(self, values: Any, level: Number) -> tuple[Any, Any]:
         """Return the ends of the central interval that holds the output with probability `level`.
 
-        This is about the outputs of *known* values, for planning. For the true value behind an
-        output that was released, see `confidence`.
+        This is about the outputs of *known* values, for planning. Never publish it for a private
+        value: see `Mechanism`. For the true value behind an output that was released, see
+        `confidence`.
 
         Parameters
         ----------
@@ -185,7 +193,24 @@ class Distribution(Moments):
     @overload
     def interval(self, values: Numbers, level: Number) -> tuple[Floats, Floats]: ...
     def interval(self, values: Any, level: Number) -> tuple[Any, Any]:
-        """Return `output_interval`, under its old name."""
+        """Return `output_interval`, under its old name, which gives a `DeprecationWarning`.
+
+        Parameters
+        ----------
+        values, level
+            As for `output_interval`.
+
+        Returns
+        -------
+        tuple of two floats or arrays
+            What `output_interval` returns: ends of an interval for *outputs*. It is no interval
+            for the true value behind an output.
+
+        See Also
+        --------
+        output_interval : the same, without the warning.
+        confidence : an interval for the true value, given an output.
+        """
         text = (
             "interval is now called output_interval; for the true value behind an output, "
             "use confidence(output, level)."

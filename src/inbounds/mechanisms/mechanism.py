@@ -46,6 +46,14 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
 
     Moments, `pdf`, `cdf`, `quantile` and `output_interval` describe each coordinate separately,
     before the rounding to the output grid, which moves an output by at most half a step.
+
+    Guarantees
+    ----------
+    Outputs of `release` are private, and so is all that is computed from them, such as `confidence`
+    and `denoise`. **Functions of the true value are not**: `mean`, `bias`, `variance`, `mse`,
+    `mass_at_bounds`, `pdf`, `cdf`, `quantile` and `output_interval` are exact functions of the
+    value that they are given. Use them to plan, at hypothetical values; never publish them at the
+    true value.
     """
 
     domain: Box
@@ -107,8 +115,9 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         Guarantees
         ----------
         The interval holds any true value with a probability of at least `level`
-        (docs/proofs/confidence.md, theorem 1). On a box with several coordinates this holds for
-        each coordinate separately. The true value of an input outside the box is its nearest point.
+        (docs/proofs/confidence.md, theorems 1 to 3). On a box with several coordinates this holds
+        for each coordinate separately. The true value of an input outside the box is its nearest
+        point.
 
         Examples
         --------
@@ -221,7 +230,10 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
         Each output has exactly the distribution of the ideal real-valued output, rounded to a grid
         that does not depend on the value; no rounding error affects it. The grid has 2²² points
         per scale or per width, whichever is smaller (at most 2⁴⁰ per width), or the step of the
-        box.
+        box. Proofs: for noise docs/proofs/sampler.md, theorems 1, 2 and 12, and for what doubles do
+        not decide docs/proofs/reference.md, theorems 1 to 4; for the others
+        docs/proofs/staircase.md, theorem 3, docs/proofs/window.md, theorem 8, and
+        docs/proofs/optimal.md, theorems 8 and 9.
 
         Examples
         --------
@@ -247,7 +259,32 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
 
     @abstractmethod
     def sampler(self, *, equal_time: bool = True) -> Draws:
-        """Return the sampler that draws outputs; it does not check its input."""
+        """Return the sampler that draws the outputs of `release`; it does not check its input.
+
+        Call `release` instead, unless values were checked already: with NaN, or an array of another
+        shape, nothing is promised about what a sampler draws.
+
+        Parameters
+        ----------
+        equal_time
+            As for `release`.
+
+        Returns
+        -------
+        sampler
+            Its method ``draw(values, entropy)`` takes an array of finite numbers, whose last axis
+            runs over the coordinates of a box, and a source of random bits, and returns an array of
+            outputs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import inbounds as ib
+        >>> from inbounds.sampling.entropy import SYSTEM
+        >>> sampler = ib.Window(ib.Box(0, 1), 1, epsilon=1.0).sampler()
+        >>> 0 <= float(sampler.draw(np.array(0.5), SYSTEM)) <= 1
+        True
+        """
 
     def _kept_sampler(self, equal_time: bool) -> Draws:
         """Return a sampler that is made once."""
@@ -262,11 +299,22 @@ class Mechanism(Readable, ReleasePrivacy, HasHtml, ABC):
     @property
     @abstractmethod
     def spread(self) -> Floats:
-        """How far outputs are from their value, roughly: one number per coordinate."""
+        """How far outputs are from their value, roughly, as one number per coordinate."""
 
     @property
     def breaks(self) -> Floats:
-        """The values, in increasing order, at which the distribution of the output may jump."""
+        """The values, in increasing order, at which the distribution of the output may jump.
+
+        Between two of them, `mse` and the other functions of the value are smooth, so compute an
+        average over values piece by piece. Only an `Optimal` has breaks; of other mechanisms the
+        array is empty.
+
+        Examples
+        --------
+        >>> import inbounds as ib
+        >>> ib.Optimal(ib.Box(0, 1), 1, epsilon=1.0).breaks
+        array([0.5])
+        """
         return np.empty(0)
 
     @abstractmethod

@@ -36,6 +36,8 @@ class Moments(ABC):
     def mean(self, values: Any) -> Any:
         """Return the expected output for `values`.
 
+        Never publish it for a private value: see `Mechanism`.
+
         Parameters
         ----------
         values
@@ -45,6 +47,7 @@ class Moments(ABC):
         -------
         float or numpy.ndarray
             E[Y] for the output Y of each value; the class of the mechanism states the formula.
+            It is computed without cancellation: docs/proofs/moments.md, theorems 1, 3 and 4.
 
         Raises
         ------
@@ -63,6 +66,8 @@ class Moments(ABC):
     @unwarned
     def bias(self, values: Any) -> Any:
         """Return the expected output minus the value.
+
+        Never publish it for a private value: see `Mechanism`.
 
         Parameters
         ----------
@@ -91,6 +96,8 @@ class Moments(ABC):
     def variance(self, values: Any) -> Any:
         """Return the variance of the output.
 
+        Never publish it for a private value: see `Mechanism`.
+
         Parameters
         ----------
         values
@@ -100,6 +107,7 @@ class Moments(ABC):
         -------
         float or numpy.ndarray
             E[(Y - E[Y])²] for the output Y of each value.
+            It is computed without cancellation: docs/proofs/moments.md, theorems 1, 3 and 4.
 
         Raises
         ------
@@ -117,6 +125,8 @@ class Moments(ABC):
     @unwarned
     def mse(self, values: Any) -> Any:
         """Return the mean squared difference between the output and the value.
+
+        Never publish it for a private value: see `Mechanism`.
 
         Parameters
         ----------
@@ -145,6 +155,8 @@ class Moments(ABC):
     @unwarned
     def mass_at_bounds(self, values: Any) -> tuple[Any, Any]:
         """Return the probabilities that the output is the lower bound, and the upper bound.
+
+        Never publish them for a private value: see `Mechanism`.
 
         Parameters
         ----------

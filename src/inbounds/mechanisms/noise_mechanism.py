@@ -46,7 +46,7 @@ class NoiseMechanism(Mechanism):
 
     @property
     def scale(self) -> float | Floats:
-        """The scale of the noise, which is sigma for a Gaussian: one number, or one per coordinate.
+        """The scale of the noise, sigma for a Gaussian, as one number or one per coordinate.
 
         Examples
         --------
@@ -77,6 +77,7 @@ class NoiseMechanism(Mechanism):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import inbounds as ib
         >>> from inbounds.sampling.entropy import SYSTEM
         >>> sampler = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.5).sampler()

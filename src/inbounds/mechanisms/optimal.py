@@ -107,8 +107,9 @@ class Optimal(Mechanism):
 
         mⱼ e^(−epsilon·Lᵢⱼ),  with whole numbers Lᵢⱼ that differ by at most 1 within k cells.
 
-    The extreme points among all epsilon-private mechanisms on cells have this form, and a linear
-    program chooses the weights m ≥ 0 with the lowest error.
+    The extreme points among all epsilon-private mechanisms on cells have this form
+    (docs/proofs/optimal.md, theorem 1), and a linear program chooses the weights m ≥ 0 with the
+    lowest error. The moments of the outputs are exact (docs/proofs/optimal.md, theorem 7).
 
     References
     ----------
@@ -117,7 +118,8 @@ class Optimal(Mechanism):
 
     Examples
     --------
-    >>> m = Optimal.calibrated(Box(0, 120), 30, epsilon=1.0)
+    >>> import inbounds as ib
+    >>> m = ib.Optimal.calibrated(ib.Box(0, 120), 30, epsilon=1.0)
     >>> m
     Optimal(Box(0, 120), L2(30), epsilon=1, objective='average')
     >>> m.release(41.3) in m.outputs
@@ -202,6 +204,8 @@ class Optimal(Mechanism):
         Returns
         -------
         Optimal
+            With the table that a linear program found:
+            docs/proofs/optimal.md, theorems 5, 6 and 11.
 
         Raises
         ------
@@ -212,7 +216,9 @@ class Optimal(Mechanism):
 
         Examples
         --------
-        >>> m = Optimal.calibrated(Box(0, 1), 1, epsilon=1.0, objective="unbiased")
+        >>> import numpy as np
+        >>> import inbounds as ib
+        >>> m = ib.Optimal.calibrated(ib.Box(0, 1), 1, epsilon=1.0, objective="unbiased")
         >>> bool(0.97 < np.mean(m.variance(np.linspace(0, 1, 99))) / m.slope**2 < 1)
         True
         """
@@ -262,14 +268,15 @@ class Optimal(Mechanism):
 
         Examples
         --------
-        >>> proof = Optimal(Box(0, 1), 0.5, epsilon=2.0).certificate()
+        >>> import inbounds as ib
+        >>> proof = ib.Optimal(ib.Box(0, 1), 0.5, epsilon=2.0).certificate()
         >>> type(proof).from_json(proof.to_json()).check().epsilon
         2.0
         """
         return TableCertificate(self.table, _change(self.domain, self.sensitivity), self.epsilon)
 
     def sampler(self, *, equal_time: bool = True) -> TableSampler:
-        """Return the sampler that draws outputs; its time never depends on the values."""
+        """Return the sampler, as `Mechanism.sampler` does; its time never depends on the values."""
         return self._sampler
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -44,6 +44,7 @@ class ReleasePrivacy(ABC):
 
         Examples
         --------
+        >>> import math
         >>> import inbounds as ib
         >>> m = ib.ClampedLaplace.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
         >>> round(m.total_variation, 6), round(1 - math.exp(-1 / 2), 6)

@@ -58,8 +58,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
     ----------
     For any two levels and any set of outputs, the probabilities differ by a factor of at most
     exp(`epsilon`). This is a comparison of the integers that are drawn from, made when the
-    mechanism is built (docs/proofs/response.md, theorem 2). How long drawing takes does not depend
-    on the values.
+    mechanism is built (docs/proofs/response.md, theorems 1 and 2). How long drawing takes does not
+    depend on the values.
 
     See Also
     --------
@@ -80,7 +80,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
     Examples
     --------
-    >>> m = RandomizedResponse(["no", "yes"], epsilon=2.0)
+    >>> import inbounds as ib
+    >>> m = ib.RandomizedResponse(["no", "yes"], epsilon=2.0)
     >>> m.release("no") in ("no", "yes"), round(m.flip_probability, 4)
     (True, 0.1192)
     >>> estimate = m.estimate(m.release(["no"] * 3000 + ["yes"] * 1000))
@@ -103,7 +104,7 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
     @property
     def family(self) -> Family:
-        """What the levels are: ``"text"``, ``"integer"`` or ``"boolean"``."""
+        """What the levels are, which is ``"text"``, ``"integer"`` or ``"boolean"``."""
         return family_of(self.levels)
 
     @property
@@ -125,7 +126,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
         Examples
         --------
-        >>> RandomizedResponse(["no", "yes"], epsilon=2.0).asked
+        >>> import inbounds as ib
+        >>> ib.RandomizedResponse(["no", "yes"], epsilon=2.0).asked
         Amount(epsilon=2.0)
         """
         return Amount(epsilon=self.epsilon)
@@ -140,8 +142,9 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
         Examples
         --------
-        >>> m = RandomizedResponse(["no", "yes"], epsilon=2.0)
-        >>> RandomizedResponse.from_json(m.to_json()) == m
+        >>> import inbounds as ib
+        >>> m = ib.RandomizedResponse(["no", "yes"], epsilon=2.0)
+        >>> ib.RandomizedResponse.from_json(m.to_json()) == m
         True
         """
         return write_response(self)
@@ -178,7 +181,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
 
         Examples
         --------
-        >>> RandomizedResponse(["no", "yes"], epsilon=1.0).codes(["yes", "no"]).tolist()
+        >>> import inbounds as ib
+        >>> ib.RandomizedResponse(["no", "yes"], epsilon=1.0).codes(["yes", "no"]).tolist()
         [1, 0]
         """
         _refuse_columns(values, name)
@@ -207,7 +211,8 @@ class RandomizedResponse(ReleasePrivacy, HasHtml):
         Examples
         --------
         >>> import numpy as np
-        >>> RandomizedResponse([1, 2, 3], epsilon=1.0).release(np.array([[1, 2], [3, 3]])).shape
+        >>> import inbounds as ib
+        >>> ib.RandomizedResponse([1, 2, 3], epsilon=1.0).release(np.array([[1, 2], [3, 3]])).shape
         (2, 2)
         """
         check_entropy(entropy)

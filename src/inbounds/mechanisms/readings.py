@@ -66,7 +66,8 @@ class Readable(Distribution):
         float, numpy.ndarray or column
             ∫ x p(output | x) dx / ∫ p(output | x) dx over the values x of the box, for each
             coordinate. On a box with a step, sums over the steps take the place of the integrals
-            (if it has at most 2²⁰ steps, or the mechanism is `Window`).
+            (if it has at most 2²⁰ steps, or the mechanism is `Window`). Proofs:
+            docs/proofs/moments.md, theorems 2 and 5, and docs/proofs/readings.md, theorems 2 and 7.
 
         Raises
         ------
@@ -118,7 +119,7 @@ class Readable(Distribution):
             If an output is outside the box.
         InBoundsError
             If the mechanism has no unbiased reading: truncated noise and clamped Gaussian noise
-            have none (docs/proofs/readings.md, theorems 3 to 5).
+            have none, for one output or several (docs/proofs/readings.md, theorems 3 to 6).
 
         Examples
         --------
@@ -135,7 +136,7 @@ class Readable(Distribution):
 
     @property
     def reading_bias(self) -> float:
-        """How far the expectation of `unbiased` may be from the value: by the rounding to a step.
+        """How far the rounding to a step may move the expectation of `unbiased` from the value.
 
         Examples
         --------

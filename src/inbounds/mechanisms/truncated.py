@@ -29,7 +29,7 @@ class TruncatedMechanism(NoiseMechanism):
 
     @property
     def epsilon(self) -> float:
-        """The pure epsilon that this scale gives: exact to a relative 6e-14, and rounded up."""
+        """The pure epsilon that this scale gives, exact to a relative 6e-14 and rounded up."""
         return self._pure_loss().epsilon
 
     @property

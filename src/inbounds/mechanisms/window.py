@@ -86,7 +86,8 @@ class Window(Mechanism):
 
     Its mean is 1/2 + κ(z − 1/2) with κ = tanh(epsilon/4), so 1/2 + (y − 1/2)/κ is unbiased, with
     the variance [(2z − 1)²/(h − 1) + (h + 3)/(3(h − 1)²)]/4. On a box with a step, the window
-    consists of whole steps; with two possible outputs this is randomised response.
+    consists of whole steps; with two possible outputs this is randomised response. Proofs of these
+    formulas, and of the intervals: docs/proofs/window.md, theorems 2 to 7.
 
     References
     ----------
@@ -96,7 +97,8 @@ class Window(Mechanism):
 
     Examples
     --------
-    >>> m = Window.calibrated(Box(0, 120), 120, epsilon=1.0)
+    >>> import inbounds as ib
+    >>> m = ib.Window.calibrated(ib.Box(0, 120), 120, epsilon=1.0)
     >>> m
     Window(Box(0, 120), L2(120), epsilon=1)
     >>> 0 <= m.release(41.3) <= 120
@@ -160,7 +162,8 @@ class Window(Mechanism):
 
         Examples
         --------
-        >>> yes_or_no = Window.calibrated(Box(0, 1, step=1), 1, epsilon=1.0)
+        >>> import inbounds as ib
+        >>> yes_or_no = ib.Window.calibrated(ib.Box(0, 1, step=1), 1, epsilon=1.0)
         >>> round(yes_or_no.mean(1), 6)  # randomised response: e/(1 + e)
         0.731059
         """
@@ -189,7 +192,7 @@ class Window(Mechanism):
         return min(1.0, window.inside * min(1.0, moved / window.length * _UP) * _UP)
 
     def sampler(self, *, equal_time: bool = True) -> WindowSampler:
-        """Return the sampler that draws outputs; its time never depends on the values."""
+        """Return the sampler, as `Mechanism.sampler` does; its time never depends on the values."""
         return self._sampler
 
     # Numbers and places. A value at place i has the fraction z = i/(places - 1).
@@ -298,7 +301,7 @@ class Window(Mechanism):
 
     @property
     def reading_bias(self) -> float:
-        """The largest bias of `unbiased`: zero, unless the width is no multiple of the step."""
+        """The largest bias of `unbiased`, zero unless the width is no multiple of the step."""
         grid, width = self._sampler.grid, float(self.domain.widths[0])
         beyond = max(0.0, float(self.domain.upper) - float(grid.points(grid.intervals)))
         slope = self._sampler.slope

@@ -35,9 +35,8 @@ def audit_figure(audit: Audit) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> from inbounds.auditing.audit import audit
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 1), 1, epsilon=1.0)
-    >>> audit_figure(audit(m, releases=10_000)).axes[0].get_ylabel()
+    >>> ib.plots.audit_figure(ib.audit(m, releases=10_000)).axes[0].get_ylabel()
     'fraction of the outputs'
     """
     figure = blank(7.6, 6.4)

@@ -39,7 +39,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> figure = comparison_figure(ib.compare(ib.Box(0, 120), 30, epsilon=1.0))
+    >>> figure = ib.plots.comparison_figure(ib.compare(ib.Box(0, 120), 30, epsilon=1.0))
     >>> figure.axes[0].get_title()
     'Error of the outputs'
     """

@@ -43,9 +43,9 @@ def deconvolution_figure(result: Deconvolution, raw: Any = None) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> from inbounds.recovery.deconvolve import deconvolve
     >>> m = ib.BoundedGaussian(ib.Box(0, 1), 1, sigma=0.2)
-    >>> figure = deconvolution_figure(deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=20))
+    >>> result = ib.deconvolve(m.release([0.1, 0.7] * 500), m, bootstrap=20)
+    >>> figure = ib.plots.deconvolution_figure(result)
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['private outputs', 'recovered, 95 % of bootstrap', 'recovered']
     """

@@ -55,7 +55,7 @@ def profile_figure(mechanism: Mechanism) -> Figure:
     Examples
     --------
     >>> import inbounds as ib
-    >>> figure = profile_figure(ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.75))
+    >>> figure = ib.plots.profile_figure(ib.BoundedGaussian(ib.Box(0, 10), 1, sigma=2.75))
     >>> figure.axes[0].get_yscale()
     'log'
     """
@@ -125,7 +125,7 @@ def composition_figure(
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedLaplace(ib.Box(0, 1), 1, scale=10.0)
-    >>> figure = composition_figure(m, delta=1e-6, counts=[1, 10])
+    >>> figure = ib.plots.composition_figure(m, delta=1e-6, counts=[1, 10])
     >>> len(figure.axes[0].get_lines())
     6
     """

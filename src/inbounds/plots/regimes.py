@@ -37,8 +37,9 @@ def regimes_figure(maps: Sequence[Regimes]) -> Figure:
 
     Examples
     --------
-    >>> from inbounds.analysis.regimes import regimes
-    >>> figure = regimes_figure([regimes(delta=0.0, fractions=[0.1, 1], epsilons=[0.1, 1])])
+    >>> import inbounds as ib
+    >>> result = ib.regimes(delta=0.0, fractions=[0.1, 1], epsilons=[0.1, 1])
+    >>> figure = ib.plots.regimes_figure([result])
     >>> figure.axes[0].get_title()
     'm = 1 coordinate, δ = 0'
     """

@@ -66,7 +66,7 @@ def release_figure(
     --------
     >>> import inbounds as ib
     >>> m = ib.BoundedGaussian(ib.Box(0, 120), 2.5, sigma=16.3)
-    >>> figure = release_figure(m, output=41.3)
+    >>> figure = ib.plots.release_figure(m, output=41.3)
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['value 0', 'value 60', 'value 120', 'output 41.3']
     """

@@ -34,8 +34,9 @@ def figure1_figure(data: Figure1) -> Figure:
 
     Examples
     --------
+    >>> import inbounds as ib
     >>> from inbounds.analysis.reproduction import figure1
-    >>> figure = figure1_figure(figure1([0.5, 1.0]))
+    >>> figure = ib.plots.figure1_figure(figure1([0.5, 1.0]))
     >>> [axes.get_ylabel() for axes in figure.axes[:2]]
     ['σ² (squared scale before truncation)', 'average RMSE of the outputs']
     """

@@ -82,8 +82,9 @@ def algebraic_connectivity(graph: Any, *, edges: int) -> Query[float]:
     Examples
     --------
     >>> import numpy as np
+    >>> from inbounds import queries
     >>> path = np.diag(np.ones(9), 1)
-    >>> algebraic_connectivity(path, edges=2)
+    >>> queries.graph.algebraic_connectivity(path, edges=2)
     Query('algebraic connectivity', Box(0, 10), PerCoordinate(4), Unit('add-remove', 'edge', 2))
     """
     adjacency = _adjacency(graph)
@@ -135,8 +136,9 @@ def degree(graph: Any, *, node: Any, edges: int, connected: bool = False) -> Que
     Examples
     --------
     >>> import numpy as np
+    >>> from inbounds import queries
     >>> path = np.diag(np.ones(9), 1)
-    >>> degree(path, node=0, edges=2, connected=True)
+    >>> queries.graph.degree(path, node=0, edges=2, connected=True)
     Query('degree of node 0', Box(1, 9), PerCoordinate(2), Unit('add-remove', 'edge', 2))
     """
     adjacency = _adjacency(graph)
@@ -186,8 +188,9 @@ def average_degree(graph: Any, *, edges: int, connected: bool = False) -> Query[
     Examples
     --------
     >>> import numpy as np
+    >>> from inbounds import queries
     >>> path = np.diag(np.ones(9), 1)
-    >>> average_degree(path, edges=1)
+    >>> queries.graph.average_degree(path, edges=1)
     Query('average degree', Box(0, 9), PerCoordinate(0.2000...), Unit('add-remove', 'edge'))
     """
     adjacency = _adjacency(graph)

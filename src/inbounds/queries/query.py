@@ -59,11 +59,12 @@ class Query(HasHtml, Generic[ValueT_co]):
 
     Examples
     --------
-    >>> from inbounds import BoundedGaussian
-    >>> query = Query("mean age", 41.3, Box(0, 120), 2.5)
+    >>> import inbounds as ib
+    >>> from inbounds.queries import Query
+    >>> query = Query("mean age", 41.3, ib.Box(0, 120), 2.5)
     >>> query
     Query('mean age', Box(0, 120), L2(2.5))
-    >>> m = BoundedGaussian.calibrated(query.box, query.sensitivity, epsilon=1.0)
+    >>> m = ib.BoundedGaussian.calibrated(query.box, query.sensitivity, epsilon=1.0)
     >>> 0 <= m.release(query.value) <= 120
     True
     """
@@ -157,7 +158,9 @@ def stack(queries: Sequence[Query[float | Floats]]) -> Query[Floats]:
 
     Examples
     --------
-    >>> age, height = Query("age", 41.0, Box(0, 120), 1), Query("height", 1.7, Box(0, 3), 0.1)
+    >>> import inbounds as ib
+    >>> from inbounds.queries import Query, stack
+    >>> age, height = Query("age", 41.0, ib.Box(0, 120), 1), Query("height", 1.7, ib.Box(0, 3), 0.1)
     >>> stack([age, height])
     Query(('age', 'height'), Box([0, 0], [120, 3]), PerCoordinate([1, 0.1]))
     """

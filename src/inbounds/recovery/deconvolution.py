@@ -117,7 +117,8 @@ class Deconvolution(Printed):
 
         It does not come from the distribution: a function whose expectation is close to the true
         value, wherever that lies, is applied to every output, and these readings are averaged. So
-        it may differ a little from the mean of `weights`, which are smoothed.
+        it may differ a little from the mean of `weights`, which are smoothed. Its error:
+        docs/proofs/deconvolution.md, theorems 7 and 9.
         """
         return self._stairs.mean if self._readings is None else self._readings.mean
 
@@ -190,7 +191,8 @@ class Deconvolution(Printed):
         values so rare that none is in the table. Its coverage at 0.95 was measured to be 0.93 or
         more, from 30 people on: in eight shapes (ages, 85 % at either bound, exponential,
         lognormal, four values, two humps, uniform), and where 1 %, 5 % or 20 % are at one bound and
-        the others at the other one, at epsilons from 1 to 100. It needs no bootstrap.
+        the others at the other one, at epsilons from 1 to 100. It needs no bootstrap. What it is
+        made of: docs/proofs/deconvolution.md, theorems 9, 10 and 12.
 
         On a box with a step, "the mean" is that of the values rounded to the steps.
 
@@ -202,7 +204,7 @@ class Deconvolution(Printed):
         plausible, given the outputs, whether smooth or not. With much noise this interval is long,
         because different distributions have nearly the same outputs. Its coverage at 0.95 was
         measured to be 0.93 or more: of quantiles, fractions and the variance, in five shapes, for
-        300 to 100,000 people (docs/proofs/deconvolution.md, theorem 17).
+        300 to 100,000 people (docs/proofs/deconvolution.md, theorems 17 and 18).
 
         Parameters
         ----------
@@ -230,7 +232,8 @@ class Deconvolution(Printed):
         With ``proved=True``, the interval holds the mean of these people's values, moved into the
         box, with a probability of at least `level`. The same is true of the mean of the population
         that they were drawn from, with or without replacement. Outputs must be independent, and
-        the number of people must not depend on them (docs/proofs/deconvolution.md, theorem 13).
+        the number of people must not depend on them. Proof:
+        docs/proofs/deconvolution.md, theorems 13 to 16.
 
         Examples
         --------

@@ -108,7 +108,7 @@ def deconvolve(
     cell i, and g is the density of w. A candidate whose weights have the log-likelihood L and k
     effective parameters has a weight proportional to exp(L − k − |log₁₀ smooth|) in the average
     (Akaike's criterion, in favour of ``smooth=1``):
-    docs/proofs/deconvolution.md, theorems 6 and 11.
+    docs/proofs/deconvolution.md, theorems 2, 4 to 6 and 11.
 
     Measured on shapes that the rule was not chosen by, the Wasserstein distance to the truth is
     0.92 times that of ``smooth=1`` for 10⁴ people and `Window`, and 1.08 times at worst. For 10³
@@ -126,7 +126,7 @@ def deconvolve(
     >>> from inbounds.data import load_anes96
     >>> m = ib.BoundedLaplace.calibrated(ib.Box(0, 120), 120, epsilon=4.0)
     >>> outputs = m.release(load_anes96()["age"])
-    >>> result = deconvolve(outputs, m)
+    >>> result = ib.deconvolve(outputs, m)
     >>> bool(40 < result.mean < 55), result.gap < 1e-2  # the true mean is 47.04
     (True, True)
     """

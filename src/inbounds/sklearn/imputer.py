@@ -35,15 +35,24 @@ class PrivateSimpleImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     lower, upper
         Public bounds: numbers, or one number for each feature. For the statistics, values outside
         are moved to the nearest bound.
-    epsilon, delta, rho
-        The guarantee of everything that is released by one `fit`: `epsilon`, `epsilon` and `delta`,
-        or `rho`.
-    adjacency, size
-        Which data are neighbours, and a public upper bound on the number of rows, which means with
-        ``adjacency="add-remove"`` need: as in `inbounds.summarize`.
-    ledger, dataset, label
-        A `Ledger` that each `fit` charges once, before anything is drawn; the dataset to charge
-        there; and a label for the charge. The unit is ``Unit(adjacency, "row")``.
+    epsilon
+        The epsilon of everything that is released by one `fit`.
+    delta
+        The delta that goes with `epsilon`. If it is 0, the guarantee is pure epsilon.
+    rho
+        The rho of everything that is released by one `fit`, in place of `epsilon`.
+    adjacency
+        Which data are neighbours, as in `inbounds.summarize`.
+    size
+        A public upper bound on the number of rows, which means with ``adjacency="add-remove"``
+        need.
+    ledger
+        A `Ledger` that each `fit` charges once, before anything is drawn. The unit of the charge is
+        ``Unit(adjacency, "row")``.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger.
 
     Attributes
     ----------
@@ -91,6 +100,7 @@ class PrivateSimpleImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     Examples
     --------
     >>> import numpy as np
+    >>> from inbounds.sklearn import PrivateSimpleImputer
     >>> ages = np.array([[17.0], [np.nan], [41.0], [68.0]] * 200)
     >>> imputer = PrivateSimpleImputer(strategy="mean", lower=0, upper=120, epsilon=5.0)
     >>> filled = imputer.fit(ages).transform(ages)

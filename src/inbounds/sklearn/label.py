@@ -65,9 +65,13 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
         bound.
     epsilon
         The guarantee of one label: pure epsilon.
-    ledger, dataset, label
-        A `Ledger` that each `fit` charges, before anything is drawn; the dataset to charge there;
-        and a label for the charge. The unit is ``Unit("replace", "row")``.
+    ledger
+        A `Ledger` that each `fit` charges, before anything is drawn. The unit of the charge is
+        ``Unit("replace", "row")``.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger.
 
     Attributes
     ----------
@@ -122,6 +126,7 @@ class PrivateLabels(MetaEstimatorMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
+    >>> from inbounds.sklearn import PrivateLabels
     >>> X, y = np.arange(200.0)[:, None] / 200, np.repeat(["no", "yes"], 100)
     >>> model = PrivateLabels(LogisticRegression(), levels=["no", "yes"], epsilon=3.0).fit(X, y)
     >>> model.predict([[0.0], [1.0]])

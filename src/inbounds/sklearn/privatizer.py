@@ -44,12 +44,20 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     lower, upper
         Public bounds: numbers, or one number for each feature. Values outside are moved to the
         nearest bound.
-    epsilon, delta, rho
-        The guarantee of a whole row, all its features together: `epsilon`, `epsilon` and `delta`,
-        or `rho`. For many features it leaves little for each of them.
-    ledger, dataset, label
-        A `Ledger` that is charged by each call of `fit_transform`, before anything is drawn; the
-        dataset to charge there; and a label for the charge. The unit is ``Unit("replace", "row")``.
+    epsilon
+        The epsilon of a whole row, all its features together. For many features it leaves little
+        for each of them.
+    delta
+        The delta that goes with `epsilon`. If it is 0, the guarantee is pure epsilon.
+    rho
+        The rho of a whole row, in place of `epsilon`.
+    ledger
+        A `Ledger` that is charged by each call of `fit_transform`, before anything is drawn. The
+        unit of the charge is ``Unit("replace", "row")``.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger.
 
     Attributes
     ----------
@@ -107,6 +115,7 @@ class Privatizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from sklearn.linear_model import LinearRegression
     >>> from sklearn.pipeline import make_pipeline
+    >>> from inbounds.sklearn import Privatizer
     >>> ages, pay = np.array([[17.0], [41.0], [68.0]] * 100), np.array([0.0, 3e4, 2e4] * 100)
     >>> model = make_pipeline(Privatizer(lower=0, upper=120, epsilon=2.0), LinearRegression())
     >>> predicted = model.fit(ages, pay).predict([[30.0]])

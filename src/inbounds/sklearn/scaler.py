@@ -33,18 +33,26 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     lower, upper
         Public bounds: numbers, or one number for each feature. For the statistics, values outside
         are moved to the nearest bound.
-    epsilon, delta, rho
-        The guarantee of everything that is released by one `fit`: `epsilon`, `epsilon` and `delta`,
-        or `rho`.
+    epsilon
+        The epsilon of everything that is released by one `fit`.
+    delta
+        The delta that goes with `epsilon`. If it is 0, the guarantee is pure epsilon.
+    rho
+        The rho of everything that is released by one `fit`, in place of `epsilon`.
     with_mean, with_std
         Whether to subtract means and to divide by standard deviations. What is not needed is not
         released.
-    adjacency, size
-        Which data are neighbours, and a public upper bound on the number of rows, which
-        ``adjacency="add-remove"`` needs: as in `inbounds.summarize`.
-    ledger, dataset, label
-        A `Ledger` that each `fit` charges once, before anything is drawn; the dataset to charge
-        there; and a label for the charge. The unit is ``Unit(adjacency, "row")``.
+    adjacency
+        Which data are neighbours, as in `inbounds.summarize`.
+    size
+        A public upper bound on the number of rows, which ``adjacency="add-remove"`` needs.
+    ledger
+        A `Ledger` that each `fit` charges once, before anything is drawn. The unit of the charge is
+        ``Unit(adjacency, "row")``.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger.
 
     Attributes
     ----------
@@ -83,6 +91,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     Examples
     --------
     >>> import numpy as np
+    >>> from inbounds.sklearn import PrivateStandardScaler
     >>> ages = np.array([[17.0], [41.0], [68.0]] * 200)
     >>> scaler = PrivateStandardScaler(lower=0, upper=120, epsilon=5.0).fit(ages)
     >>> bool(38 < scaler.mean_[0] < 46), bool(10 < scaler.scale_[0] < 35)

@@ -53,18 +53,26 @@ def find_groups(
     by
         One or more columns that split the rows: strings, which are told apart by their bytes,
         integers, booleans or dates, or categories of these. Rows with nulls belong to no group.
-    epsilon, delta
-        The guarantee. `delta` must be above 0: it is an upper bound on the probability with which a
-        group is found that only one person belongs to.
-    adjacency, rows, id
-        As in `summarize`: which tables are neighbours, how many rows may belong to one person, and
-        the column that identifies each row's person. With `id`, at most `rows` rows of each person
-        are used, which are chosen at random.
-    ledger, dataset, label
-        A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
-        label for the charge. The unit of the charge is that of `summarize`. The charge states a
-        delta, so a budget without one refuses it, and a budget with one takes it only if the first
-        charge had one, too: find groups before anything else.
+    epsilon
+        The epsilon of the list of groups.
+    delta
+        The delta that goes with it, which must be above 0: it is an upper bound on the probability
+        with which a group is found that only one person belongs to.
+    adjacency
+        Which tables are neighbours, as in `summarize`.
+    rows
+        How many rows may belong to one person. With `id`, at most this many rows of each person are
+        used, which are chosen at random.
+    id
+        The column that identifies each row's person, as in `summarize`.
+    ledger
+        A `Ledger` that is charged before anything is drawn. The unit of the charge is that of
+        `summarize`. The charge states a delta, so a budget without one refuses it, and a budget
+        with one takes it only if the first charge had one, too: find groups before anything else.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger.
 
     Returns
     -------
@@ -89,8 +97,8 @@ def find_groups(
     Guarantees
     ----------
     The list is one release at `epsilon` and `delta`, for any two tables that are neighbours:
-    docs/proofs/groups.md, theorem 3. A ledger is charged once, before anything is drawn. Statistics
-    of the groups cost extra.
+    docs/proofs/groups.md, theorems 1 and 3 to 5. A ledger is charged once, before anything is
+    drawn. Statistics of the groups cost extra.
 
     Notes
     -----
@@ -110,12 +118,13 @@ def find_groups(
     Examples
     --------
     >>> import pandas as pd
-    >>> from inbounds.frames import count, summarize
+    >>> import inbounds as ib
+    >>> from inbounds.frames import count
     >>> table = pd.DataFrame({"town": ["Ulm", "Rom"] * 100 + ["Tiny"]})
-    >>> towns = find_groups(table, "town", epsilon=1.0, delta=1e-9)
+    >>> towns = ib.find_groups(table, "town", epsilon=1.0, delta=1e-9)
     >>> towns
     ['Rom', 'Ulm']
-    >>> len(summarize(table, count(), by="town", groups=towns, epsilon=1.0))
+    >>> len(ib.summarize(table, count(), by="town", groups=towns, epsilon=1.0))
     2
     """
     guarantee = Guarantee(epsilon, _positive(delta))

@@ -81,8 +81,13 @@ def proportion(column: Column) -> Statistic:
     --------
     summarize, categories, mean
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorem 13.
+
     Examples
     --------
+    >>> from inbounds.frames import proportion
     >>> proportion("smoker")
     proportion('smoker')
     """
@@ -124,8 +129,13 @@ def categories(column: Column, levels: Sequence[Any], *, complete: bool = True) 
     --------
     summarize, histogram, proportion
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorems 10 and 13.
+
     Examples
     --------
+    >>> from inbounds.frames import categories
     >>> categories("education", ["school", "college", "university"])
     categories('education', ['school', 'college', 'university'])
     """

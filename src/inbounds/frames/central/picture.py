@@ -66,10 +66,11 @@ def plot_summary(result: Any, path: str | os.PathLike[str] | None = None) -> Fig
     Examples
     --------
     >>> import pandas as pd
-    >>> from inbounds.frames import count, mean, summarize
+    >>> import inbounds as ib
+    >>> from inbounds.frames import count, mean, plot_summary
     >>> table = pd.DataFrame({"age": [17, 41, 68] * 100, "town": ["Ulm", "Rom", "Ulm"] * 100})
     >>> asked = [count(), mean("age", 0, 120)]
-    >>> result = summarize(table, asked, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
+    >>> result = ib.summarize(table, asked, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
     >>> figure = plot_summary(result)
     >>> [axes.get_title() for axes in figure.axes]
     ['count', 'mean of age']

@@ -150,7 +150,8 @@ def quantile(
     -----
     A point v is a q-quantile of n rows if at most qn rows are below it and at least qn rows are at
     or below it. Outputs are points that are few rows away from that. If n is even, every point
-    between the two rows in the middle is a median, and may be the output.
+    between the two rows in the middle is a median, and may be the output. How it is drawn, and what
+    one row changes: docs/proofs/quantiles.md, theorems 1 to 9.
 
     Without rows, every point is equally likely, and the interval is the whole range. The interval
     contains, with probability 0.95 or more, all of the usual sample quantiles of the rows that are
@@ -159,6 +160,7 @@ def quantile(
 
     Examples
     --------
+    >>> from inbounds.frames import quantile
     >>> quantile("age", 0.9, 0, 120)
     quantile('age', 0.9, 0, 120)
     >>> quantile("price", [0.25, 0.5, 0.75], 0, 10, step=0.01)
@@ -198,8 +200,13 @@ def median(
     --------
     summarize, quantile, mean
 
+    Notes
+    -----
+    It is a `quantile`: docs/proofs/quantiles.md, theorems 1 to 10.
+
     Examples
     --------
+    >>> from inbounds.frames import median
     >>> median("age", 0, 120)
     median('age', 0, 120)
     """

@@ -133,8 +133,13 @@ def count() -> Statistic:
     --------
     summarize, histogram
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorems 12 and 13.
+
     Examples
     --------
+    >>> from inbounds.frames import count
     >>> count()
     count()
     """
@@ -168,8 +173,13 @@ def total(column: Column, lower: float, upper: float) -> Statistic:
     --------
     summarize, mean
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorem 13.
+
     Examples
     --------
+    >>> from inbounds.frames import total
     >>> total("income", 0, 1e6)
     total('income', 0, 1000000)
     """
@@ -203,8 +213,13 @@ def mean(column: Column, lower: float, upper: float) -> Statistic:
     --------
     summarize, total, variance
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorem 13.
+
     Examples
     --------
+    >>> from inbounds.frames import mean
     >>> mean("age", 0, 120)
     mean('age', 0, 120)
     """
@@ -238,8 +253,13 @@ def variance(column: Column, lower: float, upper: float) -> Statistic:
     --------
     summarize, mean
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorem 13.
+
     Examples
     --------
+    >>> from inbounds.frames import variance
     >>> variance("age", 0, 120)
     variance('age', 0, 120)
     """
@@ -276,8 +296,13 @@ def histogram(column: Column, edges: Sequence[float]) -> Statistic:
     --------
     summarize, count
 
+    Notes
+    -----
+    How it follows from released sums: docs/proofs/statistics.md, theorems 10 and 13.
+
     Examples
     --------
+    >>> from inbounds.frames import histogram
     >>> histogram("age", [0, 18, 65, 120])
     histogram('age', [0, 18, 65, 120])
     """

@@ -69,25 +69,34 @@ def summarize(
     statistics
         One or more statistics, made by `count`, `total`, `mean`, `variance`, `proportion`,
         `histogram`, `categories`, `quantile` and `median` of `inbounds.frames`.
-    by, groups
-        One or more columns that split the rows, and the values (or tuples of values) of the groups
-        to report, in a list, an array or anything else that has an order. Both must be public. Rows
-        with other values, or with nulls, belong to no group. Values are strings, integers, booleans
-        or dates; in a categorical column they have the type of its categories. Strings are compared
-        by their bytes, regardless of a column's collation. A misspelt group is an empty one. If it
-        is not public which groups there are, `find_groups` finds them.
-    epsilon, delta, rho
-        The guarantee of the whole release: `epsilon`, `epsilon` and `delta`, or `rho`.
+    by
+        One or more columns that split the rows. Their names are public; the group that a row
+        belongs to is hidden like its other values. Values are strings, integers, booleans or dates;
+        in a categorical column they have the type of its categories. Strings are compared by their
+        bytes, regardless of a column's collation.
+    groups
+        The values of `by` (or tuples of values) to report, in a list, an array or anything else
+        that has an order. The list must be public; if it is not public which groups there are,
+        `find_groups` finds them. Rows with other values, or with nulls, belong to no group. A
+        misspelt group is an empty one.
+    epsilon
+        The epsilon of the whole release: all statistics of all groups together.
+    delta
+        The delta that goes with `epsilon`. If it is 0, the guarantee is pure epsilon.
+    rho
+        The rho of the whole release, for zero-concentrated privacy in place of `epsilon`.
     adjacency
         Which tables are neighbours. ``"replace"``: up to `rows` rows have other values, and the
         number of rows is public. ``"add-remove"``: up to `rows` rows are added or removed.
-    rows, id
-        How many rows may belong to one person. `id` is the column that identifies each row's
-        person; privacy is then for people: all rows of one person may change, or be added or
-        removed. At most `rows` rows of each person are used. They are chosen at random, evenly
-        spaced among that person's rows in the order of their values, so that each of them is
-        equally likely to be used. Totals and counts are those of the rows that are used. Ids are
-        strings, which are compared by their bytes, numbers, booleans, dates or bytes.
+    rows
+        How many rows may belong to one person. With `id`, at most this many rows of each person are
+        used. They are chosen at random, evenly spaced among that person's rows in the order of
+        their values, so that each of them is equally likely to be used. Totals and counts are those
+        of the rows that are used.
+    id
+        The column that identifies each row's person. Privacy is then for people: all rows of one
+        person may change, or be added or removed. Ids are strings, which are compared by their
+        bytes, numbers, booleans, dates or bytes.
     size
         A public upper bound on the number of rows of a group (of the table, without `by`). It is
         required where the number of rows is private: with ``"add-remove"`` or `id`; quantiles do
@@ -112,11 +121,14 @@ def summarize(
         The class of the mechanism, or its name: `ClampedLaplace`, `ClampedGaussian`,
         `BoundedLaplace` or `BoundedGaussian`. By default the one whose estimates have the least
         error.
-    ledger, dataset, label
-        A `Ledger` that is charged before anything is drawn, the dataset to charge there, and a
-        label for the charge, which names the statistics by default. The charge states its unit:
+    ledger
+        A `Ledger` that is charged before anything is drawn. The charge states its unit:
         ``Unit(adjacency, "person")`` with `id`, and ``Unit(adjacency, "row", rows)`` without. A
         dataset of another unit converts or refuses it.
+    dataset
+        The dataset of the ledger whose budget is charged.
+    label
+        A note for the history of the ledger, which names the statistics by default.
 
     Returns
     -------
@@ -148,7 +160,7 @@ def summarize(
     Guarantees
     ----------
     All values together are one release at `epsilon` (and `delta`), or at `rho`, for any two tables
-    that are neighbours: docs/proofs/statistics.md, theorems 2 to 6, and for quantiles
+    that are neighbours: docs/proofs/statistics.md, theorems 1 to 6 and 11, and for quantiles
     docs/proofs/quantiles.md, theorem 11. A ledger is charged once, before anything is drawn. Sums
     are exact, so rounding adds nothing to what one row changes. Errors show no value, but an error
     reveals that a column holds nulls or infinite values.
@@ -161,9 +173,10 @@ def summarize(
     with the least error Σ vₖrₖ², where vₖ is the weight of a statistic and rₖ its error, relative
     to the number of rows (count, and the l2 error of all bins or levels together), to that times
     the largest value (total), to the width of the bounds (mean), or to a quarter of its square
-    (variance). The same sum decides how noise is divided between the statistics. Usually it is
-    plain Laplace or Gaussian noise, and statistics are moved into their range after they are
-    computed from the outputs. For all of this nothing is used but the arguments and public numbers.
+    (variance). The same sum decides how noise is divided between the statistics
+    (docs/proofs/statistics.md, theorems 8 and 14). Usually it is plain Laplace or Gaussian noise,
+    and statistics are moved into their range after they are computed from the outputs. For all of
+    this nothing is used but the arguments and public numbers.
 
     Quantiles are drawn from the points of a public grid. If there are quantiles, each statistic
     that needs noise has a part of the guarantee in proportion to its weight.
@@ -175,15 +188,17 @@ def summarize(
 
     Where the size of a group is private, a mean is a released sum divided by a released count. Its
     interval is valid for any amount of noise; its standard error is a first-order approximation,
-    which is only a rough guide if a group is not much larger than its noise.
+    which is only a rough guide if a group is not much larger than its noise. Intervals:
+    docs/proofs/statistics.md, theorems 7, 9 and 12.
 
     Examples
     --------
     >>> import pandas as pd
+    >>> import inbounds as ib
     >>> from inbounds.frames import count, mean
     >>> table = pd.DataFrame({"age": [17, 41, 68] * 100, "town": ["Ulm", "Rom", "Ulm"] * 100})
     >>> statistics = [count(), mean("age", 0, 120)]
-    >>> result = summarize(table, statistics, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
+    >>> result = ib.summarize(table, statistics, by="town", groups=["Rom", "Ulm"], epsilon=2.0)
     >>> result[["town", "statistic"]].values.tolist()
     [['Rom', 'count'], ['Rom', 'mean'], ['Ulm', 'count'], ['Ulm', 'mean']]
     >>> result.query("statistic == 'mean'")["value"].between(0, 120).all().item()

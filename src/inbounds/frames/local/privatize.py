@@ -155,7 +155,7 @@ def privatize(
     >>> import inbounds as ib
     >>> frame = pd.DataFrame({"age": [17, 41, 68], "town": ["Ulm", "Rom", "Ulm"]})
     >>> m = ib.BoundedGaussian.calibrated(ib.Box(0, 120, step=1), 120, epsilon=2.0)
-    >>> published = privatize(frame, {"age": m})
+    >>> published = ib.privatize(frame, {"age": m})
     >>> all(0 <= age <= 120 for age in published["age"]), published["town"].tolist()
     (True, ['Ulm', 'Rom', 'Ulm'])
     """

@@ -55,9 +55,10 @@ def estimate(
         The mechanism of each private column, as for `privatize`, which for categories is a
         `RandomizedResponse`; or the name of the
         ``.privacy.json`` file that `inbounds privatize` wrote.
-    by, groups
-        One or more columns that split the rows, which must not be private columns; and the values
-        (or tuples of values) of the groups to report. Without `groups`, those in the frame are
+    by
+        One or more columns that split the rows, which must not be private columns.
+    groups
+        The values of `by` (or tuples of values) to report. By default, those in the frame are
         reported, 10,000 at most, in order.
     quantiles
         Numbers between 0 and 1, for every private column of numbers; 0.5 is the median.
@@ -118,7 +119,7 @@ def estimate(
     >>> import inbounds as ib
     >>> frame = pd.DataFrame({"age": [20.0, 60.0] * 2000, "town": ["Rom", "Ulm"] * 2000})
     >>> ages = {"age": ib.Window.calibrated(ib.Box(0, 120), 120, epsilon=2.0)}
-    >>> result = estimate(ib.privatize(frame, ages), ages, by="town", level=0.999999)
+    >>> result = ib.estimate(ib.privatize(frame, ages), ages, by="town", level=0.999999)
     >>> result[["town", "statistic"]].values.tolist()
     [['Rom', 'count'], ['Rom', 'mean'], ['Ulm', 'count'], ['Ulm', 'mean']]
     >>> bool(result["lower"][1] < 20 < result["upper"][1])
