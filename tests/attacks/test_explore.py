@@ -6,6 +6,9 @@ without its guard, which answers all of them. Everything here is exact, so there
 alarms.
 """
 
+import base64
+import hashlib
+import hmac
 import json
 import math
 import os
@@ -158,6 +161,54 @@ def test_a_token_in_the_address_counts_for_nothing(server: Server, control: Serv
     path = f"{PATH}?token={server.token}&x-inbounds-token={server.token}"
     assert control.ask(path, ASKED, x_inbounds_token=None).status == 200
     assert server.ask(path, ASKED, x_inbounds_token=None).status == 401
+
+
+NONCE = base64.b64encode(bytes(range(32))).decode()
+PROVING_ATTACKS = {
+    name: attack
+    for name, attack in HEADER_ATTACKS.items()
+    if "token" not in name  # it is asked for without one
+}
+
+
+def proved(token: str, nonce: str) -> str:
+    message = b"inbounds explore" + base64.b64decode(nonce)
+    return base64.b64encode(hmac.new(token.encode(), message, hashlib.sha256).digest()).decode()
+
+
+def test_the_page_is_told_from_a_program_that_took_its_port(server: Server) -> None:
+    """After the server has ended, anybody may listen at its address, and wait for a file."""
+    answer = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_token=None)
+    assert answer.status == 200
+    assert answer.json == {"proof": proved(server.token, NONCE)}
+    guesses = ["", "A" * 43, server.token[:-1], server.token + "A", answer.json["proof"]]
+    assert proved(server.token, NONCE) not in {proved(guess, NONCE) for guess in guesses}
+    other = base64.b64encode(bytes(range(1, 33))).decode()
+    second = server.ask("/api/prove", {"nonce": other}, x_inbounds_token=None).json
+    assert second != answer.json  # so that an answer that was recorded is worth nothing
+    check_headers(answer)
+
+
+@pytest.mark.parametrize("attack", PROVING_ATTACKS)
+def test_a_proof_is_for_the_page_alone(attack: str, server: Server) -> None:
+    status, change = PROVING_ATTACKS[attack]
+    changes = {"x_inbounds_token": None} | change(server)
+    assert server.ask("/api/prove", {"nonce": NONCE}, **changes).status == status
+
+
+def test_a_proof_gives_nothing_of_the_token_and_opens_nothing_else(server: Server) -> None:
+    """What is asked for is fixed in length and has a prefix, so no other message can be signed."""
+    asked: list[Any] = [{"nonce": NONCE[:-4]}, {"nonce": NONCE + "AAAA"}, {"nonce": ""}, {},
+                        {"nonce": NONCE, "prefix": ""}, {"nonce": [0] * 32}, NONCE]  # fmt: skip
+    for body in asked:
+        answer = server.ask("/api/prove", body, x_inbounds_token=None)
+        assert (answer.status, set(answer.json)) == (400, {"error"})
+        assert server.token.encode() not in answer.body
+    proof = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_token=None).json["proof"]
+    for path in ("/api/prove/", "/api/prove/../view", "/api//prove", "/api/view", PATH):
+        assert server.ask(path, ASKED, x_inbounds_token=None).status == 401
+        assert server.ask(path, ASKED, x_inbounds_token=proof).status == 401
+    assert sized(server, (1 << 16) + 1, path="/api/prove").status == 413
 
 
 METHODS = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "CONNECT", "post"]
@@ -382,7 +433,7 @@ def test_no_name_is_taken_for_an_option_or_a_command(server: Server, option: str
     answer = server.send_file(
         "/api/file/draw", {"name": "a.csv", "columns": [COLUMN | {"name": option}]}, b"age\n41\n"
     )
-    assert answer.error == f"--column: the input has no column {option!r}."
+    assert answer.error == f"the file has no column {option!r}."
     assert set(Path(server.said.parent).iterdir()) == before
 
 

@@ -1,6 +1,7 @@
 """The page of `inbounds explore` as people use it: the real server in a real browser, offline."""
 
 import csv
+import http.server
 import io
 import json
 import math
@@ -9,10 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, ClassVar
+from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
 
 import pyarrow as pa
@@ -270,7 +272,7 @@ def test_the_promise_follows_the_guarantee(visit: Visit) -> None:
     assert page.locator("#curve path.curve").get_attribute("d")
     page.get_by_label("ρ", exact=True).first.check()
     visit.set("ρ", "0.02")
-    assert "rho 0.02" in page.locator("#risk-sentence").inner_text()
+    assert "Rho 0.02" in page.locator("#risk-sentence").inner_text()
 
 
 def test_a_goal_leads_to_a_guarantee_that_reaches_it(visit: Visit) -> None:
@@ -333,7 +335,9 @@ def test_the_map_shows_where_the_question_is(visit: Visit) -> None:
     visit.shown()
     page.get_by_role("button", name="Compute the map").click()
     page.get_by_text("computing the map…").wait_for()
-    page.get_by_text("The map is ready.").wait_for(timeout=60_000)
+    page.get_by_text("The map for δ = 10⁻⁶ is shown.").wait_for(timeout=60_000)
+    assert "This map is for δ = 10⁻⁶" in page.locator("#map-words").inner_text()
+    assert page.get_by_role("button", name="Show the map for δ = 0").is_visible()
     assert "δ = 10⁻⁶" in str(page.locator("#map .drawing").get_attribute("aria-label"))
 
 
@@ -347,7 +351,7 @@ def test_several_coordinates_are_one_joint_release(visit: Visit) -> None:
     visit.box("Moves by").nth(1).fill("0.1")
     visit.shown()
     expected = ib.calibrate(ib.Box([0, 0], [120, 1]), ib.PerCoordinate([2.5, 0.1]), epsilon=1.0)
-    errors = [math.sqrt(mse) for mse in expected.mse([60.0, 0.5])]
+    errors = [math.sqrt(mse) for mse in expected.mse([40.0, 0.333])]
     cells = page.locator("#coordinates tbody tr td:nth-child(4)").all_inner_texts()
     assert [read(cell) for cell in cells] == pytest.approx(errors, rel=1e-3)
     page.get_by_role("radiogroup", name="Coordinate").get_by_label("2").check()
@@ -363,7 +367,6 @@ def test_many_people_are_read_back(visit: Visit) -> None:
     page = visit.open()
     page.get_by_role("button", name="Ask about 1,000 people").click()
     visit.shown()
-    page.get_by_role("button", name="Set the sensitivity to 120").click()
     visit.set("Number of people", "20000")
     best = ib.compare(ib.Box(0, 120), 120, epsilon=1.0, people=20_000).best()
     shown = visit.number("RMSE of the mean, read back")
@@ -410,7 +413,7 @@ def test_a_link_restores_the_question_and_holds_nothing_else(visit: Visit, serve
     visit.shown()
     assert visit.box("ε").first.input_value() == "0.321"
     assert visit.box("Upper").input_value() == "99"
-    assert visit.box("True value (made up)").input_value() == "49.5"  # the middle
+    assert visit.box("True value (made up)").input_value() == "33"  # a third of the way
     for hostile in ('{"bounds":[["<img>",1]]}', '{"constructor":1}', '{"bounds":1}', "%"):
         visit.set("Open a link that somebody gave you", f"#state={hostile}")
         page.get_by_role("button", name="Open", exact=True).click()
@@ -470,7 +473,18 @@ def test_a_file_is_drawn_once_and_charged_once(visit: Visit, server: Server) -> 
     assert draw.is_enabled()
     page.get_by_label("Draw again: I know that this is another release").first.uncheck()
     form.locator(".picked:visible").get_by_role("textbox", name="ε").fill("0.25")
+    assert draw.is_disabled()  # other settings are another release, too
+    page.get_by_label("Draw again: I know that this is another release").first.check()
     assert draw.is_enabled()
+    form.get_by_label("Shuffle the rows").uncheck()
+    assert draw.is_disabled()
+    page.get_by_label("A summary by groups").check()
+    page.locator(".form-summary").get_by_role("textbox", name="ε", exact=True).fill("1")
+    page.get_by_label("I have set the bounds without looking at the data").nth(1).check()
+    summary = page.get_by_role("button", name="Draw the summary once")
+    assert summary.is_disabled()  # it is about the same people
+    page.get_by_label("Draw again: I know that this is another release").nth(1).check()
+    assert summary.is_enabled()
     page.locator("#budget-table tr", has_text="survey").get_by_text("epsilon=2.5").wait_for()
     assert server.charges()[before:] == ["private ages"]
 
@@ -655,3 +669,642 @@ def test_the_page_is_accessible(browser: Browser, server: Server, theme: str, wi
     assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
     assert not wide, "the page is wider than the window"
     assert visit.problems == []
+
+
+def test_a_box_without_a_number_greys_out_what_answers_an_older_one(visit: Visit) -> None:
+    page = visit.open()
+    main, head = page.locator("main"), page.locator("#glance-numbers")
+    box = visit.box("ε").first
+    for typed, said in (
+        ("0,5", "with a point and not a comma"),
+        ("1 000", "without spaces"),
+        ("", "the box is empty"),
+        ("-1", "Epsilon must be positive"),
+        ("much", "Epsilon must be a number, as in 0.5"),
+    ):
+        visit.set("ε", "2")
+        page.locator("main:not(.stale)").wait_for()
+        assert "RMSE" in head.inner_text()
+        box.fill(typed)
+        page.locator("main.stale").wait_for()
+        assert head.inner_text() == "results of an earlier question"
+        box.blur()
+        assert said in page.get_by_role("alert").first.inner_text()
+        page.get_by_role("button", name="Find").click()
+        assert said in page.locator("#goal-result").inner_text()
+    visit.set("How far one person can move the value", "3")  # another number mends nothing
+    assert box.input_value() == "much"
+    assert "stale" in str(main.get_attribute("class"))
+    page.get_by_label("ρ", exact=True).first.check()  # now there is no ε
+    page.locator("main:not(.stale)").wait_for()
+    visit.set("True value (made up)", "x")
+    page.locator("main.stale").wait_for()
+    link = "#state=" + json.dumps({"bounds": [[0, 120]], "sensitivity": [2.5]})
+    visit.set("Open a link that somebody gave you", link)
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator("main:not(.stale)").wait_for()
+    assert visit.box("True value (made up)").input_value() == "40"
+
+
+def test_nothing_is_drawn_with_a_number_that_is_not_on_the_screen(visit: Visit) -> None:
+    page = visit.open()
+    choose(page, people())
+    pick_age(visit)
+    form = page.locator(".form-rows")
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    draw = page.get_by_role("button", name="Draw once")
+    shown = page.get_by_role("heading", name="age", exact=True)
+    shown.wait_for()
+    for name, typed, right in (
+        ("Largest", "12O", "120"),
+        ("Smallest", "", "0"),
+        ("Step", "1,5", "1"),
+        ("ε", "0,5", "0.5"),
+        ("ε", "", "0.5"),
+    ):
+        box = form.locator(".picked:visible").get_by_role("textbox", name=name, exact=True)
+        assert draw.is_enabled()
+        box.fill(typed)
+        assert draw.is_disabled()
+        missing = page.locator(".form-rows ~ .release").get_by_role("status")
+        assert "must be a number" in missing.inner_text()
+        assert shown.count() == 0
+        assert ("ε = 0.5" in form.inner_text()) is (name != "ε")
+        assert ("not known yet" in form.inner_text()) is (name == "ε")
+        box.fill(right)
+        shown.wait_for()
+    page.get_by_label("A summary by groups").check()
+    form = page.locator(".form-summary")
+    form.get_by_role("textbox", name="ε", exact=True).fill("1")
+    form.get_by_label("Column of people").select_option("age")
+    page.get_by_label("I have set the bounds without looking at the data").nth(1).check()
+    draw = page.get_by_role("button", name="Draw the summary once")
+    for name, right in (
+        ("Rows of one person, at most", "1"),
+        ("δ", ""),
+        ("Rows of a group, at most (public)", ""),
+        ("ε", "1"),
+    ):
+        box = form.get_by_role("textbox", name=name, exact=True)
+        assert draw.is_enabled()
+        box.fill("1O")
+        assert draw.is_disabled()
+        box.fill(right)
+    assert draw.is_enabled()
+
+
+def test_a_made_up_value_survives_while_bounds_are_typed(browser: Browser, server: Server) -> None:
+    visit = Visit(browser, server)
+    page = visit.open()
+    visit.set("True value (made up)", "60")
+    upper, value = visit.box("Upper"), visit.box("True value (made up)")
+    upper.fill("")
+    for key in "200":
+        upper.press_sequentially(key)
+        visit.shown()
+    assert value.input_value() == "60"
+    handle = page.get_by_role("slider", name="True value, made up")
+    before = handle.locator("circle").get_attribute("cx")
+    visit.box("Lower").fill("230")
+    page.locator("main.stale").wait_for()
+    assert handle.locator("circle").get_attribute("cx") == before
+    visit.set("Lower", "0")
+    assert value.input_value() == "60"
+    visit.set("Upper", "50")
+    assert value.input_value() == "50"  # as releases move it
+    visit.context.close()
+    assert all("status of 400" in problem for problem in visit.problems)
+
+
+def test_local_privacy_hides_the_whole_of_each_value(visit: Visit) -> None:
+    page = visit.open()
+    moved = visit.box("How far one person can move the value")
+    local = page.get_by_label("Every person hides their own value")
+    page.get_by_role("button", name="Ask about 1,000 people").click()
+    visit.shown()
+    assert local.is_checked()
+    assert moved.input_value() == "120"
+    assert "The sensitivity is now 120" in page.locator("#controls").inner_text()
+    best = ib.compare(ib.Box(0, 120), 120, epsilon=1.0, people=1000).best()
+    shown = visit.number("RMSE of the mean, read back")
+    assert shown == pytest.approx(float(best.error.mean_rmse or 0), rel=1e-3)
+    visit.set("Upper", "90")
+    assert moved.input_value() == "90"
+    visit.set("How far one person can move the value", "5")
+    assert "This is for a sensitivity of 5" in page.locator("#many-result").inner_text()
+    page.get_by_role("button", name="Set the sensitivity to 90").click()
+    visit.shown()
+    local.uncheck()
+    visit.shown()
+    assert moved.input_value() == "2.5"
+    goal = page.locator("#goal-form")
+    goal.get_by_label("Find").select_option("people")
+    visit.set("I can accept an error of", "2")
+    goal.get_by_role("button", name="Find").click()
+    result = page.locator("#goal-result")
+    result.get_by_text("This is for a sensitivity of 90, the width of the bounds").wait_for()
+    found = re.search(r"([\d,]+) people", result.inner_text())
+    assert found is not None
+    assert int(found[1].replace(",", "")) > 1000
+    assert moved.input_value() == "2.5"
+    result.get_by_role("button", name="Use this").click()
+    visit.shown()
+    assert moved.input_value() == "90"
+    assert visit.number("RMSE of the mean, read back") <= 2
+    local.uncheck()
+    visit.shown()
+    assert moved.input_value() == "2.5"
+
+
+def test_the_head_of_the_page_shows_the_average_error(visit: Visit) -> None:
+    page = visit.open()
+    assert visit.box("True value (made up)").input_value() == "40"
+    errors = []
+    for epsilon in ("0.1", "0.03", "0.01", "0.001"):
+        visit.set("ε", epsilon)
+        text = page.locator("#glance-numbers").inner_text()
+        number = re.search(r"[\d.]+", text)
+        assert number is not None
+        errors.append(float(number[0]))
+        assert errors[-1] == visit.number("RMSE, average over the box")
+    assert errors == sorted(errors)
+
+
+def test_a_goal_forgets_its_answer_when_its_number_is_gone(visit: Visit) -> None:
+    page = visit.open()
+    goal, result = page.locator("#goal-form"), page.locator("#goal-result")
+    find = goal.get_by_role("button", name="Find")
+    box = visit.box("I can accept an error of")
+    box.fill("2")
+    find.click()
+    result.get_by_role("button", name="Use this").wait_for()
+    for typed, said in (("2x", "The error must be a number"), ("", "Type the error")):
+        box.fill(typed)
+        assert result.inner_text() == ""
+        find.click()  # the message must not move the button away
+        page.locator("#from-goal .wrong", has_text=said).wait_for()
+        assert result.inner_text() == ""
+        assert page.evaluate("document.activeElement.id") == box.get_attribute("id")
+        box.fill("2")
+        find.click()
+        result.get_by_role("button", name="Use this").wait_for()
+    sought = goal.get_by_label("Find")
+    page.get_by_label("ρ", exact=True).first.check()
+    visit.shown()
+    assert sought.input_value() == "people"
+    page.get_by_label("ε", exact=True).first.check()
+    visit.shown()
+    assert sought.input_value() == "epsilon"
+
+
+def test_a_lost_answer_may_have_been_charged(browser: Browser, server: Server) -> None:
+    visit = Visit(browser, server)
+    page = visit.open()
+    choose(page, people())
+    pick_age(visit)
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    page.get_by_label("Charge it to").first.select_option("survey")
+    page.route("**/api/file/draw", lambda route: route.abort())
+    draw = page.get_by_role("button", name="Draw once")
+    draw.click()
+    page.locator(".release .wrong", has_text="may have been charged").wait_for()
+    assert draw.is_disabled()
+    page.get_by_label("Draw again: I know that this is another release").first.check()
+    assert draw.is_enabled()
+    visit.context.close()
+    assert all("ERR_FAILED" in problem for problem in visit.problems)
+
+
+def test_a_file_that_was_changed_must_be_chosen_again(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
+    visit = Visit(browser, server)
+    page = visit.open()
+    path = tmp_path / "people.csv"
+    path.write_bytes(people()["buffer"])
+    page.locator("input[type=file]").set_input_files(path)
+    page.locator(".chosen", has_text="people.csv").wait_for()
+    pick_age(visit)
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    path.write_bytes(b"age,town\n1,Ulm\n")
+    page.get_by_role("button", name="Draw once").click()
+    page.locator(".release .wrong", has_text="The file has changed").wait_for()
+    visit.context.close()
+    assert visit.problems == []
+
+
+class Stranger(http.server.BaseHTTPRequestHandler):
+    """A program that takes the address of a server that has ended, and answers everything."""
+
+    seen: ClassVar[list[tuple[str, str | None, bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.seen.append((self.path, self.headers["x-inbounds-token"], body))
+        answer = json.dumps({"proof": "A" * 43 + "=", "columns": []}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("before", ["a file", "a call without an answer"])
+def test_a_stranger_at_the_address_gets_neither_the_key_nor_a_file(
+    browser: Browser, tmp_path: Path, before: str
+) -> None:
+    server = Server(tmp_path)
+    visit = Visit(browser, server)
+    page = visit.open()
+    visit.settled()
+    server.stop()
+    if before != "a file":
+        visit.set("ε", "2")
+        page.locator("#banner", has_text="The server does not respond").wait_for()
+    port = int(server.origin.rpartition(":")[2])
+    Stranger.seen.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), Stranger) as stranger:
+        thread = threading.Thread(target=stranger.serve_forever)
+        thread.start()
+        try:
+            page.locator("input[type=file]").set_input_files(people())
+            page.locator("#file .wrong", has_text="is not the one that opened").wait_for()
+            visit.set("ε", "3")
+            page.locator("#banner", has_text="is not the one that opened").wait_for()
+        finally:
+            stranger.shutdown()
+            thread.join()
+    assert {(path, token) for path, token, _ in Stranger.seen} == {("/api/prove", None)}
+    assert not any(server.token.encode() in body for _, _, body in Stranger.seen)
+    visit.context.close()
+    assert [problem for problem in visit.problems if "net::ERR" not in problem] == []
+
+
+def test_yes_and_no_and_cells_between_semicolons(visit: Visit) -> None:
+    page = visit.open()
+    table = pa.table({"smokes": [True, False] * 20})
+    sink = io.BytesIO()
+    parquet.write_table(table, sink)
+    kind = "application/octet-stream"
+    choose(page, {"name": "truth.parquet", "mimeType": kind, "buffer": sink.getvalue()})
+    assert "1 column" in page.locator(".chosen").inner_text().split(", ")
+    form = page.locator(".form-rows")
+    form.get_by_role("checkbox", name="smokes").check()
+    levels = form.get_by_label("All values that are possible, separated by commas")
+    assert levels.input_value() == "true, false"
+    assert "true and false" in form.inner_text()
+    form.locator(".picked:visible").get_by_role("textbox", name="ε", exact=True).fill("1")
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    page.get_by_role("button", name="Draw once").click()
+    page.get_by_role("heading", name="Drawn: the private file").wait_for()
+    assert page.get_by_label("Between the cells").is_hidden()
+    lines = ["Alter;Ort", *(f"{age};{TOWNS[k % 2]}" for k, age in enumerate(AGES)), ""]
+    choose(page, {"name": "a.csv", "mimeType": "text/csv", "buffer": "\n".join(lines).encode()})
+    page.get_by_label("Between the cells").select_option(";")
+    page.locator(".chosen", has_text="2 columns").wait_for()
+    form.get_by_role("checkbox", name="Alter").check()
+    for name, text in (("Smallest", "0"), ("Largest", "120"), ("ε", "1")):
+        picked = form.locator(".picked:visible")
+        picked.get_by_role("textbox", name=name, exact=True).fill(text)
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    page.get_by_role("button", name="Draw once").click()
+    page.get_by_role("heading", name="Drawn: the private file").wait_for()
+    assert "--delimiter" in page.get_by_label("the command of this draw").first.inner_text()
+
+
+def test_what_the_server_says_of_a_box_stays_beside_it(browser: Browser, server: Server) -> None:
+    visit = Visit(browser, server)
+    page = visit.open()
+    box = visit.box("Step")
+    box.fill("500")
+    page.locator("main.stale").wait_for()
+    said = page.locator(f"#{box.get_attribute('aria-describedby')}")
+    words = said.inner_text()
+    assert words
+    page.keyboard.press("Tab")
+    assert said.inner_text() == words
+    assert box.get_attribute("aria-invalid") == "true"
+    assert page.locator("#banner").is_hidden()  # it would cover the form
+    assert page.locator("#glance-numbers").inner_text() == "results of an earlier question"
+    visit.set("Step", "10")
+    assert said.inner_text() == ""
+    visit.context.close()
+    assert all("status of 400" in problem for problem in visit.problems)
+
+
+def test_a_dataset_that_hides_something_else_cannot_be_charged_for_rows(
+    browser: Browser, tmp_path: Path
+) -> None:
+    server = Server(tmp_path)
+    unit = ib.Unit("add-remove", "person")
+    ib.Ledger(server.ledger).open("yearly", epsilon=3.0, unit=unit)
+    visit = Visit(browser, server)
+    page = visit.open()
+    choose(page, people())
+    charge = page.get_by_label("Charge it to").first
+    assert charge.locator("option[value=survey]").is_enabled()
+    assert charge.locator("option[value=yearly]").is_disabled()
+    words = page.locator(".form-rows ~ .release .charge").inner_text()
+    assert "yearly hides: " in words
+    assert "not that the person is there" in words
+    visit.context.close()
+    server.stop()
+    assert visit.problems == []
+
+
+def test_a_file_is_described_with_what_may_be_wrong_with_it(visit: Visit) -> None:
+    page = visit.open()
+    table = b"34,Ulm\n35,Rom\n"
+    choose(page, {"name": "headless.csv", "mimeType": "text/csv", "buffer": table})
+    notes = page.locator(".drop .notes li")
+    assert notes.count() == 1
+    choose(page, people())
+    assert notes.count() == 0
+
+
+def test_epsilon_is_told_as_a_factor_of_odds(visit: Visit) -> None:
+    page = visit.open()
+    form = page.locator("#controls")
+    assert "change by a factor of at most e^ε = 2.72." in form.inner_text()
+    visit.set("ε", "0.1")
+    assert "e^ε = 1.11." in form.inner_text()  # 1.105…, never rounded down
+    page.get_by_label("ε with δ").check()
+    assert "e^ε" not in form.inner_text()
+
+
+def link(**question: Any) -> str:
+    """Return what follows the token in an address that opens the page with a question."""
+    whole = {"sensitivity": [1], "guarantee": {"epsilon": 1, "delta": 0}, **question}
+    return f"&state={quote(json.dumps(whole))}"
+
+
+FAR = [
+    ([1e16, 1e16 + 4], 1),
+    ([1e15, 1e15 + 0.25], 0.1),
+    ([4e15, 4e15 + 1], 1),
+    ([-1e16 - 4, -1e16], 1),
+    ([0, 1e17], 1),
+]
+
+
+@pytest.mark.parametrize(("bounds", "sensitivity"), FAR)
+def test_a_chart_of_numbers_far_from_zero_is_drawn_at_once(
+    visit: Visit, bounds: list[float], sensitivity: float
+) -> None:
+    page = visit.open(link(bounds=[bounds], sensitivity=[sensitivity]))
+    page.get_by_label("Enlarge the likely outputs").check()
+    marks = page.locator("#density .drawing text.mark")
+    marks.first.wait_for()
+    texts = [text for text in marks.all_text_contents() if text]
+    assert 1 <= len(texts) <= 40
+    horizontal = page.locator("#density .drawing text.mark[text-anchor=middle]")
+    written = horizontal.all_text_contents()
+    assert len(set(written)) == len(written)
+
+
+def test_an_axis_has_few_marks_whatever_its_ends_are(visit: Visit) -> None:
+    page = visit.open()
+    counts = page.evaluate(
+        """async () => {
+          const { ticks, powers } = await import("/numbers.js");
+          const ends = [0, -0, 1, 2 ** 53, 1e16, 1e16 + 4, 1e300, 5e-324, Infinity, NaN, -1e16];
+          const sizes = [];
+          for (const low of ends)
+            for (const high of ends)
+              for (const marks of [ticks, powers]) sizes.push(marks(low, high, 5).length);
+          return sizes;
+        }"""
+    )
+    assert max(counts) <= 40
+    marks = page.evaluate(
+        "async () => (await import('/numbers.js')).ticks(1e16, 1e16 + 4, 5).map(String)"
+    )
+    assert marks == ["10000000000000000", "10000000000000002", "10000000000000004"]
+
+
+def test_an_epsilon_is_shown_with_the_delta_that_belongs_to_it(visit: Visit) -> None:
+    page = visit.open()
+    cards = page.locator("#promise-facts dt")
+    assert "ε" in cards.all_text_contents()
+    page.get_by_label("ε with δ").check()
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("bounded-gaussian")
+    visit.shown()
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0, delta=1e-6)
+    assert visit.number("ε at δ = 10⁻⁶") == pytest.approx(1.0, rel=1e-3)
+    assert m.epsilon <= visit.number("pure ε") <= m.epsilon * 1.001
+    assert not {"ε", "δ"} & set(cards.all_text_contents())
+    note = page.locator("#risk-table p").inner_text()
+    assert "This holds except with a probability" in note
+    page.get_by_label("ρ", exact=True).first.check()
+    visit.shown()
+    assert "pure ε" in cards.all_text_contents()
+    assert "ε" not in cards.all_text_contents()
+    said = page.locator("#promise").inner_text() + page.locator("#compare").inner_text()
+    assert not re.search(r"\de[-+]?\d", said), "powers of ten have one notation"
+
+
+def test_the_curve_of_a_guarantee_stays_in_its_chart(visit: Visit) -> None:
+    page = visit.open(link(bounds=[[0, 120]], sensitivity=[2.5], guarantee={"rho": 0.1}))
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("bounded-gaussian")
+    visit.shown()
+    chart = page.locator("#curve .drawing")
+
+    def inside() -> bool:
+        """Return whether the curve lies between the marks of the axis of δ and its top."""
+        path = str(chart.locator("path.curve").get_attribute("d"))
+        heights = [float(y) for y in re.findall(r"[ML][\d.]+ (-?[\d.]+)", path)]
+        lowest = float(str(chart.locator("line.axis").last.get_attribute("y1")))
+        return len(heights) > 5 and all(30 <= y <= lowest + 0.1 for y in heights)
+
+    assert "δ (logarithmic)" in chart.locator("text").all_text_contents()
+    assert inside()
+    assert "the chart ends at δ = 10⁻¹⁶" in page.locator("#curve .legend").inner_text()
+    page.get_by_label("ε with δ").check()
+    for delta in ("1e-6", "1e-12", "1e-20"):
+        visit.set("δ", delta)
+        assert inside()
+        assert chart.locator("circle.knob").count() == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"step": 7},
+        {"people": 1000},
+        {"bounds": [[0, 120], [0, 1]]},
+        {"guarantee": {"rho": 0.1}},
+    ],
+)
+def test_the_map_leaves_other_questions_to_the_table(visit: Visit, other: dict[str, Any]) -> None:
+    page = visit.open(link(**({"bounds": [[0, 120]], "sensitivity": [2.5]} | other)))
+    page.locator("#map .cell").first.wait_for()
+    words = page.locator("#map-words").inner_text()
+    assert words.startswith("This map is for δ = 0, one number without a step, not local privacy.")
+    assert "so it is not on the map: the table above decides" in words
+    assert "%" not in words
+    assert page.locator("#map .here").count() == 0
+
+
+def test_a_map_for_another_delta_says_so(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("#map .here").first.wait_for()
+    assert "in the nearest cell of the map" in page.locator("#map-words").inner_text()
+    page.get_by_label("ε with δ").check()
+    visit.set("δ", "1e-9")
+    words = page.locator("#map-words").inner_text()
+    assert words.startswith("This map is for δ = 0")
+    assert "You asked for δ = 10⁻⁹" in words
+    assert "the table above decides" in words
+    assert "%" not in words
+
+
+def test_a_map_is_dark_on_a_dark_page(browser: Browser, server: Server) -> None:
+    fills = []
+    for theme in ("light", "dark"):
+        visit = Visit(browser, server, theme=theme)
+        page = visit.open()
+        page.locator("#map .cell").first.wait_for()
+        fill, line, sample, ring = page.evaluate(
+            """() => {
+              const style = (query) => getComputedStyle(document.querySelector(query));
+              const ring = document.querySelector("#map .legend circle.halo");
+              const edge = parseFloat(getComputedStyle(ring).strokeWidth);
+              return [style("#map .cell").fill, style("#map .drawing .frontier").stroke,
+                style("#map .legend .frontier").stroke, 2 * ring.r.baseVal.value + edge];
+            }"""
+        )
+        fills.append(fill)
+        assert line == sample
+        assert ring <= 14, "the ring is cut off"
+        visit.context.close()
+        assert visit.problems == []
+    assert fills[0] != fills[1]
+
+
+def test_a_saved_figure_explains_itself(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("#map .cell").first.wait_for()
+
+    def saved(title: str) -> tuple[str, float]:
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"{title} as SVG").click()
+        drawing = ET.parse(download.value.path()).getroot()
+        words = [node.text or "" for node in drawing.iter() if node.tag.endswith("}text")]
+        return " ".join(words), float(drawing.attrib["height"])
+
+    words, height = saved("The mechanism with the lowest error")
+    assert words.startswith("The mechanism with the lowest error The lowest average RMSE for δ = 0")
+    for key in ("O: Optimal", "S: ClampedStaircase", "you are here", "below: not clearly better"):
+        assert key in words
+    assert height > 400
+    visit.set("ε", "0.5")
+    words, _ = saved("Distribution of the output")
+    assert words.startswith("Distribution of the output Optimal(Box(0, 120), L2(2.5)")
+    assert "pure ε = 0.5" in words
+    assert "holds 95 % of the outputs" in words
+
+
+def test_a_figure_that_is_not_shown_cannot_be_saved(visit: Visit) -> None:
+    page = visit.open()
+    button = page.get_by_role("button", name="Error of the mean of many people as SVG")
+    assert button.is_disabled()
+    why = page.locator(f"#{button.get_attribute('aria-describedby')}")
+    assert why.inner_text() == "(only in local privacy, which is off)"
+    page.get_by_role("button", name="Ask about 1,000 people").click()
+    visit.shown()
+    assert button.is_enabled()
+    assert why.inner_text() == ""
+    page.get_by_label("Every person hides their own value").uncheck()
+    visit.shown()
+    assert button.is_disabled()
+
+
+def test_a_bad_mechanism_is_not_called_a_small_budget(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("window")
+    visit.shown()
+    notes = page.locator("#notes").inner_text()
+    assert "This mechanism is of no use here" in notes
+    assert "34.64" in notes
+    assert "budget is too small" not in notes
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("best")
+    visit.set("ε", "0.01")
+    assert "This budget is too small to be of use" in page.locator("#notes").inner_text()
+
+
+def test_the_table_of_mechanisms_prints_what_the_library_prints(visit: Visit) -> None:
+    page = visit.open()
+    visit.settled()
+    printed = str(ib.compare(ib.Box(0, 120), 2.5, epsilon=1.0))
+    table = page.locator("#compare-table")
+    cells = table.locator("tbody td").all_text_contents()
+    percents = [cell for cell in cells if cell.startswith("× ")]
+    assert len(percents) > 5
+    assert all(cell in printed for cell in percents)
+    headings = table.locator("thead th").all_text_contents()
+    assert "MSE above limit" in headings
+    note = page.locator("#compare-note").inner_text()
+    assert "the same guarantee" not in note
+    assert "MSE is the mean squared error" in note
+    for name in ("“Optimal (worst)”", "“BoundedGaussian (Liu)”"):
+        assert name in note
+
+
+def test_the_names_of_a_table_stay_when_it_scrolls(browser: Browser, server: Server) -> None:
+    visit = Visit(browser, server, width=390)
+    page = visit.open()
+    visit.settled()
+    scroll = page.locator("#compare-table .scroll")
+    name, number = scroll.locator("tbody th").first, scroll.locator("tbody td").nth(3)
+    before, moved = name.bounding_box(), number.bounding_box()
+    scroll.evaluate("place => { place.scrollLeft = 100; }")
+    page.locator("#compare-table .scroll.scrolled").wait_for()
+    after, to = name.bounding_box(), number.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert moved is not None
+    assert to is not None
+    assert after["x"] == pytest.approx(before["x"], abs=1)
+    assert to["x"] == pytest.approx(moved["x"] - 100, abs=1)
+    assert after["width"] < 200
+    marks = page.locator("#density .drawing text.mark[text-anchor=middle]").all_text_contents()
+    assert marks[0] == "0"
+    assert marks[-1] == "120"
+    visit.context.close()
+    assert visit.problems == []
+
+
+def test_the_choice_of_a_coordinate_is_named(visit: Visit) -> None:
+    page = visit.open(link(bounds=[[0, 120], [0, 1]]))
+    group = page.get_by_role("radiogroup", name="Coordinate", exact=True)
+    assert page.get_by_text("Coordinate", exact=True).is_visible()
+    here, box = group.bounding_box(), visit.box("True value (made up)").bounding_box()
+    assert here is not None
+    assert box is not None
+    middles = [place["y"] + place["height"] / 2 for place in (here, box)]
+    assert middles[0] == pytest.approx(middles[1], abs=2)
+
+
+def test_what_a_preview_and_a_ledger_say_is_so(visit: Visit) -> None:
+    page = visit.open()
+    assert "if you charge it to a dataset" in page.locator("#budget-table").inner_text()
+    choose(page, people())
+    pick_age(visit)
+    box = page.locator(".form-rows .picked:visible").get_by_role("textbox", name="Smallest")
+    words = page.locator(".previews .multiples .quiet").first
+    said = []
+    for _ in range(2):
+        words.wait_for()
+        said.append(words.inner_text())
+        box.fill("x")
+        words.wait_for(state="detached")
+        box.fill("0")
+    assert said[0] == said[1]  # not the error of one random draw
+    m = ib.Window.calibrated(ib.Box(0, 120, step=1), 120, epsilon=0.5)
+    values = range(121)
+    exact = math.sqrt(sum(float(m.mse(float(value))) for value in values) / len(values))
+    error = re.search(r"off by ([\d.]+)", said[0])
+    assert error is not None
+    assert float(error[1]) == pytest.approx(exact, rel=0.01)

@@ -1,11 +1,13 @@
 """`inbounds explore` as a process: its address, its end, its files, and what it leaves behind."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -342,10 +344,18 @@ def test_a_draw_is_charged_before_and_says_what_is_left(with_ledger):
     head = charge({"name": "people.csv", "columns": [AGE]})
     facts, _ = server.send_file("/api/file/draw", head, CSV).files()
     assert facts["charged"] == "-survey: epsilon=2.5 left of epsilon=3."
+    ledger = server.said.with_name("budget.db")
+    assert facts["command"] == (
+        f"inbounds ledger spend --ledger={ledger} --epsilon=0.5 --unit=replace:row --label=--json "
+        "-- -survey && inbounds privatize people.csv people.private.csv --column=age=0:120:1@0.5 "
+        "--nulls=error"
+    )
     statistics = {"name": "people.csv", "statistics": {"count": True}, "epsilon": 1}
     statistics |= {"by": ["town"], "groups": [["Ulm"]]}
     facts, _ = server.send_file("/api/file/summarize", charge(statistics), CSV).files()
     assert facts["charged"] == "-survey: epsilon=1.5 left of epsilon=3."
+    assert f"inbounds summarize --ledger={ledger} people.csv " in facts["command"]
+    assert "--dataset=-survey --label=--json" in facts["command"]
     (dataset,) = server.ask("/api/ledger", {}).json["datasets"]
     assert dataset == {
         "dataset": "-survey",
@@ -354,6 +364,8 @@ def test_a_draw_is_charged_before_and_says_what_is_left(with_ledger):
         "remaining": "epsilon=1.5",
         "fraction_spent": 0.5,
         "unit": "replace one row",
+        "for_rows": True,
+        "for_summaries": True,
         "entries": 2,
     }
     labels = [r["label"] for r in ib.Ledger(server.said.with_name("budget.db")).records("-survey")]
@@ -374,7 +386,7 @@ def test_what_cannot_be_drawn_or_afforded_is_not_charged(with_ledger):
     server = with_ledger
     head = {"name": "people.csv", "columns": [AGE | {"name": "missing"}]}
     answer = server.send_file("/api/file/draw", charge(head), CSV)
-    assert answer.error == "--column: the input has no column 'missing'."
+    assert answer.error == "the file has no column 'missing'."
     answer = server.send_file("/api/file/draw", charge(head, "other"), CSV)
     assert answer.status == 400
     dear = {"name": "people.csv", "columns": [AGE | {"epsilon": 9}]}
@@ -471,3 +483,171 @@ def test_made_up_values_show_what_outputs_look_like(server):
     for column in (age, pay):
         assert sum(column["outputs"]["fractions"]) == pytest.approx(1)
         assert 20 < column["error"] < 120
+
+
+def test_the_commands_of_a_charged_draw_do_it_again(with_ledger, tmp_path):
+    server = with_ledger
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again" / "people.csv").write_bytes(CSV)
+    statistics = {"name": "people.csv", "statistics": {"count": True}, "epsilon": 0.25}
+    statistics |= {"by": ["town"], "groups": [["Ulm"]]}
+    for path, head in (
+        ("draw", {"name": "people.csv", "columns": [AGE]}),
+        ("summarize", statistics),
+    ):
+        facts, files = server.send_file(f"/api/file/{path}", charge(head), CSV).files()
+        done = subprocess.run(
+            facts["command"],
+            shell=True,
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path / "again",
+            env=os.environ
+            | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        )
+        assert done.returncode == 0, done.stderr
+        assert set(files) <= {path.name for path in (tmp_path / "again").iterdir()}
+    records = ib.Ledger(tmp_path / "budget.db").records("-survey")
+    assert [record["charged"] for record in records] == pytest.approx([0.5, 0.5, 0.25, 0.25])
+
+
+def test_a_draw_of_one_row_per_person_is_charged_to_a_budget_for_people(tmp_path):
+    ledger = ib.Ledger(tmp_path / "budget.db")
+    ledger.open("people", epsilon=3.0, unit=ib.Unit("replace", "person"))
+    ledger.open("couples", epsilon=3.0, unit=ib.Unit("replace", "person", 2))
+    ledger.open("guests", epsilon=3.0, unit=ib.Unit("add-remove", "person"))
+    head = {"name": "people.csv", "columns": [AGE]}
+    with started(tmp_path, "--ledger", "budget.db") as server:
+        facts, _ = server.send_file("/api/file/draw", charge(head, "people"), CSV).files()
+        assert facts["charged"] == "people: epsilon=2.5 left of epsilon=3."
+        facts, _ = server.send_file("/api/file/draw", charge(head, "couples"), CSV).files()
+        assert facts["charged"] == "couples: epsilon=2 left of epsilon=3."
+        answer = server.send_file("/api/file/draw", charge(head, "guests"), CSV)
+        assert answer.error == (
+            "the budget of 'guests' must be one for replaced rows or people, got 'add or remove "
+            "one person'. Hint: a private copy has a row for everybody, so it does not hide that "
+            "somebody is in it."
+        )
+        statistics = {"name": "people.csv", "statistics": {"count": True}, "epsilon": 1}
+        answer = server.send_file("/api/file/summarize", charge(statistics, "people"), CSV)
+        assert answer.error == (
+            "the column of people must be chosen, because the budget of 'people' is for people: "
+            "replace one person."
+        )
+        statistics |= {"id": "town", "rows": 2, "size": 10}
+        facts, _ = server.send_file(
+            "/api/file/summarize", charge(statistics | {"epsilon": 1}, "people"), CSV
+        ).files()
+        assert facts["charged"] == "people: epsilon=1.5 left of epsilon=3."
+    assert [r["unit"] for r in ledger.records("people")] == ["replace one person"] * 2
+
+
+def killed_after_its_charge(server, place, dataset, entries):
+    """Kill the command as soon as its charge is in the ledger, before it can say so."""
+    ledger = ib.Ledger(place)
+    while len(ledger.records(dataset)) == entries:
+        time.sleep(0.002)
+    for process in server.processes():
+        if process != server.process.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+
+
+def test_a_charge_is_told_even_if_the_command_ends_right_after_it(tmp_path):
+    """The command ends without a word, but what it charged is in the ledger."""
+    place = tmp_path / "budget.db"
+    ib.Ledger(place).open("survey", epsilon=30.0)
+    head = charge({"name": "people.csv", "columns": [AGE]}, "survey")
+    told = 0
+    with started(tmp_path, "--ledger", "budget.db") as server:
+        for entries in range(5):
+            killer = threading.Thread(
+                target=killed_after_its_charge, args=(server, place, "survey", entries)
+            )
+            killer.start()
+            answer = server.send_file("/api/file/draw", head, CSV)
+            killer.join()
+            if answer.status != 200:
+                assert answer.error.endswith("of 'survey' was charged before this failed.")
+                told += 1
+    assert told  # at least once the command was still there
+    assert len(ib.Ledger(place).records("survey")) == 5
+
+
+def test_a_charge_of_somebody_else_is_not_ours(tmp_path):
+    place = tmp_path / "budget.db"
+    ib.Ledger(place).open("survey", epsilon=30.0)
+    wrong = {"name": "people.csv", "statistics": {"mean": [{"name": "town", "bounds": [0, 1]}]}}
+    wrong |= {"epsilon": 1}
+    other, ended = ib.Ledger(place, user="somebody else"), threading.Event()
+
+    def spend():
+        while not ended.wait(0.02):
+            other.spend("survey", epsilon=0.01, label="--json")
+
+    with started(tmp_path, "--ledger", "budget.db") as server:
+        spender = threading.Thread(target=spend)
+        spender.start()
+        try:
+            answer = server.send_file("/api/file/summarize", charge(wrong, "survey"), CSV)
+        finally:
+            ended.set()
+            spender.join()
+        assert answer.status == 400
+        assert "charged" not in answer.error
+        records = ib.Ledger(place).records("survey")
+        assert records
+        assert {record["user"] for record in records} == {"somebody else"}
+
+
+def test_two_tabs_get_the_maps_of_two_deltas(server):
+    deltas, maps = (3e-7, 4e-7), {}
+
+    def all_done():
+        for delta in deltas:
+            answer = server.ask("/api/regimes", {"delta": delta})
+            assert answer.status == 200, answer.error
+            if answer.json["state"] == "done":
+                maps[delta] = answer.json["map"]["delta"]
+        return len(maps) == 2
+
+    assert until(all_done, 120)
+    assert maps == dict(zip(deltas, deltas, strict=True))
+
+
+def test_files_are_taken_after_the_folder_was_tidied_away(tmp_path):
+    with started(tmp_path) as server:
+        head = {"name": "a.csv", "columns": [AGE]}
+        assert server.send_file("/api/file/draw", head, CSV).status == 200
+        (folder,) = server.left()
+        folder.rmdir()
+        assert server.send_file("/api/file/draw", head, CSV).status == 200
+        assert server.end()[0] == 0
+        assert server.left() == []
+
+
+def test_notes_about_a_file_come_with_its_columns(server):
+    answer = server.send_file("/api/file/columns", {"name": "a.csv"}, b",41\n0,7\n").json
+    assert [column["name"] for column in answer["columns"]] == ["41"]
+    assert len(answer["notes"]) == 2
+    assert server.send_file("/api/file/columns", {"name": "a.csv"}, CSV).json["notes"] == []
+
+
+def test_many_questions_do_not_make_the_server_grow(tmp_path):
+    """A thread for each question, and many mechanisms that were kept, made it grow to 480 MB."""
+
+    def resident():
+        pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+    with started(tmp_path) as server:
+        sizes = []
+        for k in range(180):
+            question = QUESTION | {"sensitivity": [1 + k / 100]}
+            assert server.ask("/api/view", question).status == 200
+            if k in (60, 179):
+                sizes.append(resident())
+        assert len(list(Path(f"/proc/{server.process.pid}/task").iterdir())) < 12
+    assert sizes[1] - sizes[0] < 40, sizes
+    assert sizes[1] < 400, sizes

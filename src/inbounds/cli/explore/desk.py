@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inbounds.cli.explore.budget import PLACE, Budget, Charge, required, spending
+from inbounds.cli.explore.budget import PLACE, Budget, Charge, counted, required, spending
 from inbounds.cli.explore.field import fields, needed
 from inbounds.cli.explore.guard import Refusal
 from inbounds.cli.explore.privatize import Privatization
 from inbounds.cli.explore.summarize import Summary, table
 from inbounds.cli.explore.upload import asked_delimiter, file_name
+from inbounds.cli.explore.words import of_command
 from inbounds.cli.explore.worker import COMMAND, READER, Finished, Workers
+from inbounds.errors import ArgumentError
 
+_MOST_BYTES = 1 << 28  # of an answer
 _FAILED = 500, "the command ended without saying why."
 Answer = tuple[dict[str, Any], list[tuple[str, bytes]]]
 """Facts, and files with their names."""
@@ -69,13 +73,17 @@ class Desk:
         async with self._turn:
             with self._workers.folder() as folder:
                 upload = _written(folder, asked.name, data)
-                charged = await self._spent(upload, asked)
+                spent, charged = await self._spent(upload, asked)
                 words = ["privatize", upload.argument, *asked.words]
                 done = await self._run(words, folder)
                 if done.code:
-                    status, reason = upload.reason(done)
-                    raise Refusal(status, reason + _too_late(asked.charge, charged))
-                return _answer(upload, asked.targets, words, done, {"charged": charged})
+                    raise self._failure(upload, done, asked.charge, is_charged=bool(charged))
+                commands = [spent, words] if spent else [words]
+                facts = {"charged": charged, "command": self._shown(commands)}
+                try:
+                    return _answer(upload, asked.targets, done, facts)
+                except Refusal as error:
+                    raise _charged(error, asked.charge, is_charged=bool(charged)) from None
 
     async def summarize(self, head: Any, data: bytes) -> Answer:
         """Release statistics, once; the command itself charges for them, before it draws."""
@@ -86,43 +94,83 @@ class Desk:
                 if asked.listing is not None:
                     _write(folder / asked.listing_name, asked.listing)
                 words = ["summarize", upload.argument, *asked.words]
-                before = await self._head(asked.charge)
+                before = await self._before(asked.charge)
+                if asked.charge is not None and not asked.has_people:
+                    await self._check_people(asked.charge)
                 done = await self._run(words, folder, asked.charge)
                 if done.code:
-                    status, reason = upload.reason(done)
-                    charged = "charged" if await self._head(asked.charge) != before else None
-                    raise Refusal(status, self._hidden(reason) + _too_late(asked.charge, charged))
+                    is_charged = await self._is_charged(asked.charge, before)
+                    raise self._failure(upload, done, asked.charge, is_charged=is_charged)
                 left = done.said.splitlines()[-1] if asked.charge else None  # what it says last
                 shown = table((folder / asked.target).read_text(encoding="utf-8"))
-                facts = {"charged": left, "table": shown}
-                return _answer(upload, [asked.target], words, done, facts)
+                facts = {"charged": left, "table": shown, "command": self._shown([words])}
+                return _answer(upload, [asked.target], done, facts)
 
     async def _names(self, upload: Upload, delimiter: list[str]) -> str:
-        words = [*READER, upload.name, *(word.partition("=")[2] for word in delimiter)]
+        words = [*READER, upload.argument, *(word.partition("=")[2] for word in delimiter)]
         done = await self._workers.run(words, upload.folder)
         if done.code:
-            raise Refusal(*upload.reason(done))
+            status, reason = upload.reason(done)
+            raise Refusal(status, of_command(reason))
         return done.printed
 
-    async def _spent(self, upload: Upload, asked: Privatization) -> str | None:
-        """Charge for a draw whose columns exist, and return what is left, in a sentence."""
-        if asked.charge is None:
-            return None
-        required(self._budget)
-        facts = json.loads(await self._names(upload, asked.delimiter))
-        asked.check([column["name"] for column in facts["columns"]])
-        done = await self._run(spending(asked.charge, asked.epsilon), upload.folder, asked.charge)
-        if done.code:
-            status, reason = upload.reason(done)
-            raise Refusal(status, self._hidden(reason))
-        return done.printed.strip()
+    async def _spent(
+        self, upload: Upload, asked: Privatization
+    ) -> tuple[list[str] | None, str | None]:
+        """Charge for a draw whose columns exist; return the command, and what is left."""
+        budget = None if asked.charge is None else required(self._budget)
+        if budget is not None or Path(upload.name).suffix.lower() != ".csv":
+            facts = json.loads(await self._names(upload, asked.delimiter))
+            asked.check([column["name"] for column in facts["columns"]])
+        if budget is None or asked.charge is None:
+            return None, None
+        unit, _ = await self._workers.compute(budget.unit, asked.charge.dataset)
+        words = spending(asked.charge, asked.epsilon, counted(asked.charge.dataset, unit))
+        before = await self._before(asked.charge)
+        done = await self._run(words, upload.folder, asked.charge)
+        if done.code:  # it may have been killed after it charged
+            is_charged = await self._is_charged(asked.charge, before)
+            raise self._failure(upload, done, asked.charge, is_charged=is_charged)
+        return words, done.printed.strip()
 
-    async def _head(self, charge: Charge | None) -> str | None:
-        """Return the newest entry of a dataset, by which a charge is noticed."""
+    async def _check_people(self, charge: Charge) -> None:
+        """Refuse to charge a budget for people, if nothing says which rows are whose."""
+        unit, _ = await self._workers.compute(required(self._budget).unit, charge.dataset)
+        if unit is not None and unit.of == "person":
+            requirement = f"chosen, because the budget of {charge.dataset!r} is for people: {unit}"
+            raise ArgumentError.must_be("the column of people", requirement)
+
+    async def _before(self, charge: Charge | None) -> int:
+        """Return how many charges a dataset has."""
         if charge is None:
-            return None
+            return 0
         budget = required(self._budget)
-        return (await self._workers.compute(budget.head, charge.dataset))[0]
+        charges, _ = await self._workers.compute(budget.charges, charge.dataset)
+        return len(charges)
+
+    async def _is_charged(self, charge: Charge | None, before: int) -> bool | None:
+        if charge is None:
+            return False
+        is_charged = required(self._budget).is_charged
+        return (await self._workers.compute(is_charged, charge, before))[0]
+
+    def _failure(
+        self, upload: Upload, done: Finished, charge: Charge | None, *, is_charged: bool | None
+    ) -> Refusal:
+        status, reason = upload.reason(done)
+        refusal = Refusal(status, self._hidden(of_command(reason)))
+        return _charged(refusal, charge, is_charged=is_charged)
+
+    def _shown(self, commands: list[list[str]]) -> str:
+        """Return commands as a shell takes them, with the ledger where one is charged."""
+        place = "" if self._budget is None else self._budget.argument
+        shown = []
+        for words in commands:
+            is_charged = words[0] == "ledger" or any(w.startswith("--dataset=") for w in words)
+            first = 2 if words[0] == "ledger" else 1
+            ledger = [f"--ledger={place}"] if is_charged else []
+            shown.append(shlex.join(["inbounds", *words[:first], *ledger, *words[first:]]))
+        return " && ".join(shown)
 
     async def _run(
         self, words: Sequence[str], folder: Path, charge: Charge | None = None
@@ -134,10 +182,13 @@ class Desk:
         return reason if self._budget is None else self._budget.hidden(reason)
 
 
-def _too_late(charge: Charge | None, charged: str | None) -> str:
-    if charge is None or charged is None:
-        return ""
-    return f" The budget of {charge.dataset!r} was charged before this failed."
+def _charged(refusal: Refusal, charge: Charge | None, *, is_charged: bool | None) -> Refusal:
+    """Return why nothing was drawn, and whether it was charged all the same."""
+    if charge is None or is_charged is False:
+        return refusal
+    was = "was" if is_charged else "may have been"
+    text = f"{refusal} The budget of {charge.dataset!r} {was} charged before this failed."
+    return Refusal(refusal.status, text)
 
 
 def _written(folder: Path, name: str, data: bytes) -> Upload:
@@ -146,19 +197,21 @@ def _written(folder: Path, name: str, data: bytes) -> Upload:
 
 
 def _write(path: Path, data: bytes) -> None:
-    path.touch(mode=0o600)
-    path.write_bytes(data)
+    """Write a new file, which only this user can read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
 
 
-def _answer(
-    upload: Upload, names: list[str], words: list[str], done: Finished, facts: dict[str, Any]
-) -> Answer:
-    files = [(name, (upload.folder / name).read_bytes()) for name in names]
+def _answer(upload: Upload, names: list[str], done: Finished, facts: dict[str, Any]) -> Answer:
+    paths = [upload.folder / name for name in names]
+    if sum(path.stat().st_size for path in paths) > _MOST_BYTES:
+        text = f"what was made has more than {_MOST_BYTES >> 20} MiB, which the page cannot take."
+        raise Refusal(400, text)
+    files = [(path.name, path.read_bytes()) for path in paths]
     lines = done.said.splitlines()
     head = {
         "files": [{"name": name, "size": len(data)} for name, data in files],
         "statement": next((line for line in lines if line.startswith("Privacy: ")), ""),
         "warnings": [line[9:] for line in lines if line.startswith("Warning: ")],
-        "command": shlex.join(["inbounds", *words]),
     }
     return head | facts, files

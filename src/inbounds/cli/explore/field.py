@@ -68,7 +68,8 @@ def number(name: str, value: object, *, shown: bool = True) -> float:
     inbounds.errors.ArgumentTypeError: epsilon must be a number, got True.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ArgumentTypeError.must_be(name, "a number", got=quoted(value) if shown else "")
+        got = "nothing" if value is None else quoted(value)
+        raise ArgumentTypeError.must_be(name, "a number", got=got if shown else "")
     got = f"{name}={quoted(value)}" if shown else ""
     try:
         double = float(value)

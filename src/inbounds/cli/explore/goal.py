@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from inbounds._entry import LARGEST_EPSILON
 from inbounds.analysis.error import ErrorSummary
 from inbounds.analysis.limit import limit
 from inbounds.cli.explore.field import fields, named_as_on_the_page, needed, number, one_of
-from inbounds.cli.explore.ladder import Found, Ladder, first_enough
+from inbounds.cli.explore.ladder import Found, Ladder, first_enough, scanned
 from inbounds.cli.explore.question import Question
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee
@@ -76,7 +77,8 @@ def solved(question: Question, goal: object) -> dict[str, Any]:
     """Return the smallest epsilon, delta or number of people with so low an error, if there is one.
 
     What is found has three significant digits, and was checked: its error is low enough, and that
-    of the next smaller number with three digits is not.
+    of the next smaller number with three digits is not. The error ``"interval"`` does not fall
+    steadily, so that much smaller numbers may be enough for it; the sentence says so.
 
     Parameters
     ----------
@@ -110,7 +112,10 @@ def _solved(question: Question, goal: Goal) -> dict[str, Any]:
         text = f"No delta is needed: without one, {_said(goal, reached)}."
         return _possible(question, goal, Found(0.0, reached, is_lowest=True), text)
     ladder = _LADDERS[goal.find]
-    result = first_enough(ladder, error, goal.at_most, _start(question, goal.find))
+    if goal.error == "interval":
+        result = scanned(ladder, error, goal.at_most, _least(question, goal))
+    else:
+        result = first_enough(ladder, error, goal.at_most, _start(question, goal.find))
     if isinstance(result, float):
         return {"possible": False, "sentence": _refusal(question, goal, ladder.high, result)}
     return _possible(question, goal, result, _answer(question, goal, result))
@@ -144,6 +149,23 @@ def _start(question: Question, find: str) -> float:
         return float(question.people or 1000)
     epsilon, delta = question.guarantee.pair
     return epsilon if find == "epsilon" else delta or 1e-6
+
+
+def _least(question: Question, goal: Goal) -> float:
+    """Return a number below which no mechanism keeps 95 % of outputs so close to their value.
+
+    Take two values that are more than twice the distance apart. The outputs close to the first have
+    a probability of 0.95 or more for it, and of 0.05 or less for the other, which is at most so
+    many changes away. So epsilon times their number is at least ln 19 if there is no delta.
+    """
+    width = float(question.box.widths.max())
+    if goal.find != "epsilon" or question.is_joint or question.guarantee.delta or question.step:
+        return 0.0
+    if 2 * goal.at_most >= width:
+        return 0.0
+    change = question.sensitivity.within(question.box.widths).diameter
+    steps = math.floor(2 * goal.at_most / change * (1 + 1e-9)) + 1
+    return math.log(_LEVEL / (1 - _LEVEL)) / steps
 
 
 @lru_cache(maxsize=512)
@@ -184,6 +206,8 @@ def _answer(question: Question, goal: Goal, found: Found) -> str:
     if found.is_lowest:
         named = f"Even {named[0].lower()}{named[1:]}"
     text = f"{named} enough: {_said(goal, found.error, ' then')}."
+    if goal.error == "interval" and not found.is_lowest:
+        text += " A smaller one may be enough as well, as this distance does not fall steadily."
     if goal.find == "delta":
         text += (
             f" A delta must be far below 1/n for n people, so this one is for far fewer "

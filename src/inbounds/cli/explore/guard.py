@@ -21,9 +21,12 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 TOKEN = b"x-inbounds-token"
+PROVE = "/api/prove"
+"""Where a page asks the server to prove that it knows the token, before it shows its own."""
 JSON, FILE = "application/json", "application/octet-stream"
 _MOST = {JSON: 1 << 16, FILE: 1 << 26}  # bytes of a body
 _SECONDS = {JSON: 5.0, FILE: 300.0}  # in which a body must have come
+_USUAL_PORT = 80
 _PATIENCE = 2.0  # seconds in which what is refused may still come, so that the answer is read
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -77,7 +80,9 @@ class Guard:
 
     def __init__(self, app: Application, port: int, token: str, files: frozenset[str]) -> None:
         self._app = app
-        self._host = f"127.0.0.1:{port}".encode()
+        self._hosts = [f"127.0.0.1:{port}".encode()]
+        if port == _USUAL_PORT:  # which browsers do not name
+            self._hosts.append(b"127.0.0.1")
         self._token = token.encode()
         self._files = files
 
@@ -115,8 +120,8 @@ class Guard:
     def refusal(self, scope: Message) -> Refusal | None:
         """Return why a request is refused before its body is read, or None."""
         headers = _Headers(scope["headers"])
-        if headers.only(b"host") != self._host:
-            return Refusal(421, f"the address must begin with http://{self._host.decode()}/.")
+        if headers.only(b"host") not in self._hosts:
+            return Refusal(421, f"the address must begin with http://{self._hosts[0].decode()}/.")
         is_call = scope["path"].startswith("/api/")
         if scope["method"] not in (("POST",) if is_call else ("GET", "HEAD")):
             return Refusal(405, f"the method must be {'POST' if is_call else 'GET'} here.")
@@ -125,7 +130,8 @@ class Guard:
         return self._refused_call(scope, headers) if is_call else None
 
     def _refused_call(self, scope: Message, headers: _Headers) -> Refusal | None:
-        if not hmac.compare_digest(headers.only(TOKEN) or b"", self._token):
+        is_known = hmac.compare_digest(headers.only(TOKEN) or b"", self._token)
+        if not is_known and scope["path"] != PROVE:
             return Refusal(401, "the address must be the one that inbounds explore printed last.")
         kind = self._kind(scope["path"])
         if (headers.only(b"content-type") or b"").partition(b";")[0].strip() != kind.encode():
@@ -137,11 +143,11 @@ class Guard:
     def _is_ours(self, headers: _Headers, *, is_call: bool) -> bool:
         """Tell whether a browser says that the page itself asks, or a person who opens it."""
         origin, site = headers.all(b"origin"), headers.all(b"sec-fetch-site")
-        own = [b"http://" + self._host]
+        own = [[b"http://" + host] for host in self._hosts]
         if is_call:
-            return origin == own and site in ([], [b"same-origin"])
+            return origin in own and site in ([], [b"same-origin"])
         is_opened = headers.all(b"sec-fetch-dest") == [b"document"]  # by a link or by typing
-        return origin in ([], own) and (is_opened or site in ([], [b"same-origin"], [b"none"]))
+        return origin in ([], *own) and (is_opened or site in ([], [b"same-origin"], [b"none"]))
 
 
 class _Headers:

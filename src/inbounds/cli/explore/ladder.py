@@ -96,6 +96,33 @@ def first_enough(
     return Found(ladder.number(high), search.errors[high], is_lowest=low < 0)
 
 
+def scanned(
+    ladder: Ladder, error: Callable[[float], float], at_most: float, least: float
+) -> Found | float:
+    """Return a number with so low an error, or the error of the largest if that is too high.
+
+    This is for an error that does not fall steadily: numbers are looked at from below, so that the
+    answer does not depend on where a search begins. Those between may be enough, too. `least` is a
+    number below which none is enough.
+
+    Examples
+    --------
+    >>> found = scanned(Ladder(1e-3, 20.0), lambda epsilon: 2 / epsilon, 0.3, 1e-3)
+    >>> found
+    Found(number=6.67, error=0.29985..., is_lowest=False)
+    """
+    search = _Search(ladder, error, at_most)
+    if not search.is_enough(ladder.last):
+        return search.errors[ladder.last]
+    low, place = -1, ladder.place(min(max(least, ladder.number(0)), ladder.high))
+    while not search.is_enough(place):
+        low, place = place, min(place + _REACH, ladder.last)
+    while place - low > 1 and low >= 0:
+        middle = (low + place) // 2
+        low, place = (low, middle) if search.is_enough(middle) else (middle, place)
+    return Found(ladder.number(place), search.errors[place], is_lowest=place == 0)
+
+
 class _Search:
     """The errors that were computed, by place."""
 

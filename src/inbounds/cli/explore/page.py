@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inbounds.cli.explore import words
 from inbounds.cli.explore.budget import Budget
 from inbounds.cli.explore.desk import Answer, Desk
 from inbounds.cli.explore.field import fields, needed, number
-from inbounds.cli.explore.guard import FILE, JSON, Application, Guard, Refusal
+from inbounds.cli.explore.guard import FILE, JSON, PROVE, Application, Guard, Refusal
+from inbounds.cli.explore.maps import Maps
 from inbounds.cli.explore.upload import document, framed, unframed
-from inbounds.cli.explore.worker import Maps, Workers
+from inbounds.cli.explore.worker import Workers
 from inbounds.cli.failure import UsageError, unexpected
-from inbounds.errors import ArgumentError, InBoundsError
+from inbounds.errors import ArgumentError, ArgumentTypeError, InBoundsError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Endpoint = Callable[["Request"], Awaitable["Response"]]
 
+_NONCE = 32  # bytes
 _FOLDER = Path(__file__).with_name("static")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -57,6 +62,29 @@ def static_files(folder: Path = _FOLDER) -> dict[str, tuple[bytes, str]]:
     }
 
 
+def proof(token: str, asked: Any) -> str:
+    """Return what only a program that knows the token can answer to 32 random bytes.
+
+    A page sends no token and no file before it has seen it: after the server has ended, another
+    program may listen at its address.
+
+    Examples
+    --------
+    >>> proof("token", {"nonce": base64.b64encode(bytes(32)).decode()})
+    'IV+6FRVe4oHzf405h+J8oaPEFELREiTnHQIs38TtVew='
+    """
+    given = fields("request", asked, ("nonce",))
+    text = needed("request", given, "nonce")
+    try:
+        nonce = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError:
+        nonce = b""
+    if len(nonce) != _NONCE:
+        raise ArgumentError.must_be("nonce", f"{_NONCE} bytes in base64")
+    key, message = token.encode(), b"inbounds explore" + nonce
+    return base64.b64encode(hmac.digest(key, message, "sha256")).decode()
+
+
 def application(port: int, token: str, budget: Budget | None, workers: Workers) -> Application:
     """Return the page behind its guard."""
     from starlette.applications import Starlette  # noqa: PLC0415 - optional, checked by `serve`
@@ -68,6 +96,7 @@ def application(port: int, token: str, budget: Budget | None, workers: Workers) 
     files = static_files()
     routes = [Route(path, _static(*file)) for path, file in files.items()]
     calls = _calls(budget, workers) | _file_calls(Desk(workers, budget))
+    calls[PROVE] = _proving(token)
     routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in calls.items()]
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -82,11 +111,17 @@ def _explained(_: Request, error: Exception) -> Response:
     if isinstance(error, Refusal):
         return _json_answer({"error": str(error)}, status=error.status)
     if isinstance(error, InBoundsError | UsageError):
-        said = error.format_message() if isinstance(error, UsageError) else str(error)
-        return _json_answer({"error": " ".join(said.split())}, status=400)
+        return _json_answer({"error": _worded(error)}, status=400)
     if isinstance(error, HTTPException):
         return _json_answer({"error": "there is nothing here."}, status=error.status_code)
     return _json_answer({"error": unexpected(error)}, status=500)
+
+
+def _worded(error: InBoundsError | UsageError) -> str:
+    if isinstance(error, ArgumentError | ArgumentTypeError):
+        return words.of_argument(error)
+    said = error.format_message() if isinstance(error, UsageError) else str(error)
+    return words.of_command(" ".join(said.split()))
 
 
 def _json_answer(facts: Any, seconds: float = 0.0, *, status: int = 200) -> Response:
@@ -104,6 +139,13 @@ def _static(data: bytes, kind: str) -> Endpoint:
         return Response(data, media_type=kind)
 
     return endpoint
+
+
+def _proving(token: str) -> Endpoint:
+    async def prove(request: Request) -> Response:
+        return _json_answer({"proof": proof(token, document(await request.body()))})
+
+    return prove
 
 
 def _calls(budget: Budget | None, workers: Workers) -> dict[str, Endpoint]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -210,5 +211,20 @@ def _simulated(column: dict[str, Any], rows: int, option: str | None) -> dict[st
         counts, _ = np.histogram(numbers, edges)
         return {"edges": edges.tolist(), "fractions": (counts / rows).tolist()}
 
-    error = float(np.sqrt(np.mean((outputs - values) ** 2)))
-    return {"name": name, "values": shown(values), "outputs": shown(outputs), "error": error}
+    return {
+        "name": name,
+        "values": shown(values),
+        "outputs": shown(outputs),
+        "error": _error(mechanism),
+    }
+
+
+def _error(mechanism: Any) -> float | None:
+    """Return the error for values that are spread evenly, or None if no double can hold it."""
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    from inbounds.analysis.error import average_rmse  # noqa: PLC0415 - as above
+
+    with np.errstate(all="ignore"):
+        error = average_rmse(mechanism)
+    return error if math.isfinite(error) else None

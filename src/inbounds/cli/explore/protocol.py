@@ -22,12 +22,15 @@ class Protocol(H11Protocol):
 
     _look: asyncio.TimerHandle | None = None
     _seen: Any = None
+    _since = 0.0
 
     def connection_made(self, transport: Any) -> None:
-        """Take a connection; if there are too many, idle ones must go."""
+        """Take a connection; if there are too many, as many idle ones must go."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            for other in [c for c in self.connections if isinstance(c, Protocol) and c is not self]:
+        self._since = self.loop.time()
+        if (more := len(self.connections) - MOST_CONNECTIONS) > 0:
+            others = [c for c in self.connections if isinstance(c, Protocol) and c is not self]
+            for other in sorted((c for c in others if c._is_idle), key=_first_to_go)[:more]:
                 other.close_if_idle()
         self._look = self.loop.call_later(_SECONDS, self._look_again)
 
@@ -63,3 +66,11 @@ class Protocol(H11Protocol):
         for event in (answer, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event))
         self.transport.close()
+
+
+def _first_to_go(connection: Protocol) -> tuple[bool, float]:
+    """Order connections: those that never asked for anything first, and older ones first.
+
+    A connection that was just opened is likely to ask at once.
+    """
+    return connection.cycle is not None, connection._since

@@ -144,7 +144,7 @@ class Question:
             return _built(self.setting)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # a mechanism may take megabytes
 def _built(setting: Question) -> Mechanism:
     return build(
         setting.box,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inbounds._check import format_numbers
+from inbounds.cli.explore.risk import DELTA
+from inbounds.cli.explore.rounded import Rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +17,12 @@ _NORMS = {"l2": "ib.L2", "l1": "ib.L1", "linf": "ib.LInf", "each": "ib.PerCoordi
 
 
 def python(question: Question) -> str:
-    """Return Python that prints the mechanism, and what its outputs for the value are like.
+    """Return Python that prints the mechanism, what it gives, and its outputs for the value.
+
+    Raises
+    ------
+    ArgumentError
+        If the mechanism cannot give the guarantee.
 
     Examples
     --------
@@ -25,33 +32,77 @@ def python(question: Question) -> str:
     import numpy as np
     <BLANKLINE>
     import inbounds as ib
+    from inbounds.analysis.error import ErrorSummary
     <BLANKLINE>
     box = ib.Box(0, 120)
     mechanism = ib.calibrate(box, 2.5, epsilon=1)
     print(mechanism)
+    print("epsilon, rho, mu:", mechanism.epsilon, mechanism.rho, mechanism.gdp)
+    error = ErrorSummary.of(mechanism)
+    print("RMSE, average and worst:", error.average_rmse, error.worst_rmse)
+    print("bias, worst:", error.worst_bias)
     value = 60
-    print("root mean squared error:", np.sqrt(mechanism.mse(value)))
+    print("RMSE:", np.sqrt(mechanism.mse(value)))
     print("bias:", mechanism.bias(value))
     print("95 % of outputs:", mechanism.output_interval(value, 0.95))
+    print("the true value, if this were the output (95 %):", mechanism.confidence(value, 0.95))
     """
+    people = "" if question.people is None else f", {question.people}"
+    imported, blank, *opening = _opening(question)
     lines = [
-        "import numpy as np",
-        "",
-        *_opening(question),
-        f"mechanism = ib.{_calibration(question)}",
-        "print(mechanism)",
-        f"value = {_vector(question.value)}",
-        'print("root mean squared error:", np.sqrt(mechanism.mse(value)))',
-        'print("bias:", mechanism.bias(value))',
-        'print("95 % of outputs:", mechanism.output_interval(value, 0.95))',
+        *("import numpy as np", "", imported, "from inbounds.analysis.error import ErrorSummary"),
+        *(blank, *opening, f"mechanism = ib.{_calibration(question)}", "print(mechanism)"),
+        'print("epsilon, rho, mu:", mechanism.epsilon, mechanism.rho, mechanism.gdp)',
+        *_relaxed(question),
+        f"error = ErrorSummary.of(mechanism{people})",
+        'print("RMSE, average and worst:", error.average_rmse, error.worst_rmse)',
+        'print("bias, worst:", error.worst_bias)',
+        *_outputs(question),
     ]
+    if not question.is_joint:
+        said = '"the true value, if this were the output (95 %):"'
+        lines += [f"print({said}, mechanism.confidence(value, 0.95))"]
     if question.people is not None:
-        lines += [
-            f"comparison = ib.{_comparison(question)}",
-            f"contender = comparison{_chosen(question)}",
-            'print("error of the mean:", contender.error.mean_rmse)',
-        ]
+        lines += ['print("error of the mean:", error.mean_rmse)']
     return "\n".join(lines)
+
+
+def _relaxed(question: Question) -> list[str]:
+    """Return the line about the delta that was asked for, or that a rho is explained by."""
+    epsilon, delta = question.guarantee.epsilon, question.guarantee.delta
+    if question.guarantee.rho is not None:
+        delta = DELTA
+    if not delta:
+        return []
+    found, said = f"mechanism.epsilon_at({format_numbers(delta)})", format_numbers(delta)
+    if epsilon is not None and question.mechanism().delta(epsilon) <= delta:
+        found = f"min({format_numbers(epsilon)}, {found})"
+    return [f'print("epsilon at delta {said}:", {found})']
+
+
+def _outputs(question: Question) -> list[str]:
+    """Return the lines about the outputs for the value, rounded if people see them so."""
+    rounded = Rounded.of(question.mechanism())
+    start = f"value = {_vector(question.value)}"
+    if rounded is None:
+        return [
+            start,
+            'print("RMSE:", np.sqrt(mechanism.mse(value)))',
+            'print("bias:", mechanism.bias(value))',
+            'print("95 % of outputs:", mechanism.output_interval(value, 0.95))',
+        ]
+    assert question.step is not None
+    lower, step = format_numbers(question.bounds[0][0]), format_numbers(question.step)
+    return [
+        start,
+        f"outputs = {lower} + {step} * np.arange({rounded.points.size})",
+        f"upto = mechanism.cdf(outputs[:-1] + {step} / 2, value)  # outputs are rounded",
+        "chances = np.diff(upto, prepend=0, append=1)",
+        'print("RMSE:", np.sqrt(chances @ (outputs - value) ** 2))',
+        'print("bias:", chances @ (outputs - value))',
+        "ends = np.searchsorted(np.cumsum(chances), [0.025, 0.975])",
+        'print("95 % of outputs:", outputs[ends])',
+    ]
 
 
 def python_of_comparison(question: Question) -> str:
@@ -136,10 +187,6 @@ def _calibration(question: Question) -> str:
 def _comparison(question: Question) -> str:
     people = "" if question.people is None else f", people={question.people}"
     return f"compare(box, {_sensitivity(question)}, {_guarantee(question)}{people})"
-
-
-def _chosen(question: Question) -> str:
-    return ".best()" if question.option == "best" else f'["{_class(question)}"]'
 
 
 def _class(question: Question) -> str:

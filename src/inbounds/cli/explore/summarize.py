@@ -72,6 +72,11 @@ class Summary:
         return f"{Path(self.name).stem}.summary.csv"
 
     @property
+    def has_people(self) -> bool:
+        """Whether a column says which rows are whose."""
+        return any(option.startswith("--id=") for option in self.options)
+
+    @property
     def listing_name(self) -> str:
         """The name of the file that lists groups, if they need one."""
         return _listing_name(self.name)

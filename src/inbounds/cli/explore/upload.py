@@ -84,6 +84,21 @@ def text(name: str, value: object) -> str:
     return value
 
 
+def is_text(value: str) -> bool:
+    """Return whether `text` takes a name.
+
+    Examples
+    --------
+    >>> is_text("age"), is_text("")
+    (True, False)
+    """
+    try:
+        text("name", value)
+    except ArgumentError:
+        return False
+    return True
+
+
 def file_name(value: object) -> str:
     """Return the name of a file that can be written to a folder, and only there.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds.analysis.compare import compare
-from inbounds.analysis.error import ErrorSummary
+from inbounds.analysis.error import CLEARLY, ErrorSummary
 from inbounds.analysis.overview import comparison_table
 from inbounds.cli.calibrate import describe
 from inbounds.cli.explore import privacy, snippet
@@ -17,9 +18,11 @@ from inbounds.cli.explore.density import density_and_stems, visible_range
 from inbounds.cli.explore.field import named_as_on_the_page
 from inbounds.cli.explore.people import many
 from inbounds.cli.explore.regime_map import regime_map, regime_rows
+from inbounds.cli.explore.risk import DELTA, risk
+from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, is_rounded_after
 from inbounds.cli.mechanism import option_name
 from inbounds.cli.output import jsonable
-from inbounds.mechanisms.clamped_staircase import ClampedStaircase
+from inbounds.errors import InBoundsError
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism, scale_of
 from inbounds.plots.release import marginal
 
@@ -46,13 +49,14 @@ class _Facts:
     error: ErrorSummary
     shown: dict[str, Any]  # without the value, as in the view
     errors: tuple[dict[str, list[float]], ...]
+    rounded: Rounded | None  # outputs that people see, if they differ from the mechanism's numbers
 
 
 def view(question: Question) -> dict[str, Any]:
     """Return all that the page shows for a value, ready for JSON.
 
-    Errors of a value and its interval are those before outputs are rounded to a step; a note says
-    so where it matters.
+    Errors and intervals are those of the outputs that people see, rounded to the step. A note says
+    where they are those before rounding.
 
     Raises
     ------
@@ -116,7 +120,7 @@ def compared(question: Question) -> dict[str, Any]:
     return shown
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _comparison(setting: Question) -> Comparison:
     return compare(
         setting.box, setting.sensitivity, **setting.guarantee.stated(), people=setting.people
@@ -139,11 +143,13 @@ def _columns(result: Comparison) -> list[list[str]]:
     return [list(pair) for pair in zip(keys, comparison_table(result).headings, strict=True)]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # a mechanism may take megabytes
 def _facts(setting: Question) -> _Facts:
     mechanism, guarantee = setting.mechanism(), setting.guarantee
     stated = describe(mechanism, guarantee, None, people=setting.people)
-    error = ErrorSummary(**stated["error"])
+    error, rounded = ErrorSummary(**stated["error"]), Rounded.of(mechanism)
+    curve = privacy.curve(mechanism)
+    beats_the_middle = _beats_the_middle(error, setting)
     noise = mechanism.noise.scale_name if isinstance(mechanism, NoiseMechanism) else None
     shown = {
         "mechanism": {
@@ -155,24 +161,55 @@ def _facts(setting: Question) -> _Facts:
         },
         "error": {key: number for key, number in asdict(error).items() if key != "mean_rmse"},
         "middle_rmse": stated["middle_of_the_box_rmse"],
-        "beats_the_middle": stated["beats_the_middle"],
+        "beats_the_middle": beats_the_middle,
+        "best_beats_the_middle": _best_beats_the_middle(setting, beats_the_middle),
         "guarantees": {
             "epsilon": stated["pure_epsilon"],
-            "delta": guarantee.delta or 0.0,
-            "epsilon_at_delta": stated.get("epsilon_at_delta"),
+            "delta": guarantee.delta or (0.0 if guarantee.rho is None else DELTA),
+            "epsilon_at_delta": _epsilon_at_delta(mechanism, setting, stated),
             "rho": mechanism.rho,
             "gdp": mechanism.gdp,
-            "curve": privacy.curve(mechanism),
+            "curve": curve,
         },
-        "risk": privacy.risk(mechanism, guarantee),
+        "risk": risk(mechanism, guarantee, curve),
         "people": many(error, setting.people),
-        "notes": _notes(mechanism, setting),
+        "notes": _notes(mechanism, setting, rounded),
     }
     marginals = tuple(marginal(mechanism, index) for index in range(len(setting.bounds)))
-    return _Facts(mechanism, marginals, error, shown, _errors(mechanism))
+    errors = _errors(mechanism, rounded)
+    return _Facts(mechanism, marginals, error, shown, errors, rounded)
 
 
-def _errors(mechanism: Mechanism) -> tuple[dict[str, list[float]], ...]:
+def _epsilon_at_delta(
+    mechanism: Mechanism, setting: Question, stated: dict[str, Any]
+) -> float | None:
+    """Return the epsilon at the delta that was asked for, or at a usual one for a rho."""
+    if setting.guarantee.rho is not None:
+        return mechanism.epsilon_at(DELTA)
+    found: float | None = stated.get("epsilon_at_delta")
+    return found
+
+
+def _beats_the_middle(error: ErrorSummary, setting: Question) -> bool:
+    """Return whether the error is smaller by a percent, as for a comparison."""
+    return error.rmse < CLEARLY * ErrorSummary.of_middle(setting.box, setting.people).rmse
+
+
+def _best_beats_the_middle(setting: Question, is_known: bool) -> bool | None:
+    """Return whether the best mechanism has less error than the middle; None if it is unknown."""
+    if is_known or setting.option == "best":
+        return is_known
+    for option in ("clamped-laplace", "best"):  # the first takes no time, and is often enough
+        found = None
+        with suppress(InBoundsError):
+            other = replace(setting, option=option).mechanism()
+            found = _beats_the_middle(ErrorSummary.of(other, setting.people), setting)
+        if found:
+            return True
+    return found
+
+
+def _errors(mechanism: Mechanism, rounded: Rounded | None) -> tuple[dict[str, list[float]], ...]:
     """Return the errors of values all over the box, or of its steps, for each coordinate."""
     box = mechanism.domain
     fractions = np.linspace(0, 1, _VALUES)[:, None]
@@ -181,16 +218,22 @@ def _errors(mechanism: Mechanism) -> tuple[dict[str, list[float]], ...]:
         if step is not None:
             values[:, index] = _steps(values[:, index], float(np.ravel(box.lower)[index]), step)
     points = values[:, 0] if box.is_interval else values
-    rmse, bias = (
-        np.reshape(numbers, values.shape)
-        for numbers in (np.sqrt(mechanism.mse(points)), mechanism.bias(points))
-    )
+    moments = _moments(mechanism, points) if rounded is None else rounded.moments(points)
+    rmse, bias = (np.reshape(moments[name], values.shape) for name in ("rmse", "bias"))
     shown = []
     for x, errors, biases in zip(values.T, rmse.T, bias.T, strict=True):
         _, first = np.unique(x, return_index=True)
         columns = {"x": x, "rmse": errors, "bias": biases}
         shown.append({name: column[first].tolist() for name, column in columns.items()})
     return tuple(shown)
+
+
+def _moments(mechanism: Mechanism, points: Any) -> dict[str, Any]:
+    return {
+        "rmse": np.sqrt(mechanism.mse(points)),
+        "bias": mechanism.bias(points),
+        "variance": mechanism.variance(points),
+    }
 
 
 def _steps(values: Floats, lower: float, step: float) -> Floats:
@@ -203,16 +246,18 @@ def _steps(values: Floats, lower: float, step: float) -> Floats:
 def _coordinates(facts: _Facts, value: tuple[float, ...]) -> list[dict[str, Any]]:
     mechanism = facts.mechanism
     point: Any = value[0] if mechanism.domain.is_interval else np.array(value)
-    low, high = mechanism.output_interval(point, LEVEL)
+    if facts.rounded is None:
+        (low, high), moments = mechanism.output_interval(point, LEVEL), _moments(mechanism, point)
+    else:
+        low, high = facts.rounded.interval(value[0], LEVEL)
+        moments = facts.rounded.moments(np.array(value))
     columns = {
         "lower": mechanism.domain.lower,
         "upper": mechanism.domain.upper,
         "value": point,
         "low": low,
         "high": high,
-        "rmse": np.sqrt(mechanism.mse(point)),
-        "bias": mechanism.bias(point),
-        "variance": mechanism.variance(point),
+        **moments,
     }
     shown = []
     for index, one in enumerate(facts.marginals):
@@ -231,22 +276,16 @@ def _coordinates(facts: _Facts, value: tuple[float, ...]) -> list[dict[str, Any]
     return shown
 
 
-def _notes(mechanism: Mechanism, setting: Question) -> list[str]:
+def _notes(mechanism: Mechanism, setting: Question, rounded: Rounded | None) -> list[str]:
     notes = privacy.weaknesses(setting.guarantee)
     if setting.is_joint:
         notes.append(
             "Each coordinate is shown by itself. The guarantee is that of all of them together."
         )
-    if setting.step is not None and _is_rounded_after(mechanism):
+    if setting.step is not None and rounded is None and is_rounded_after(mechanism):
+        where = "several coordinates" if setting.is_joint else f"more than {MOST_STEPS:,} steps"
         notes.append(
-            "The error of a value and its interval are those before outputs are rounded to the "
-            "step, which moves an output by at most half a step."
+            f"With {where}, the error of a value and its interval are those before outputs are "
+            "rounded to the step, which moves an output by at most half a step."
         )
     return notes
-
-
-def _is_rounded_after(mechanism: Mechanism) -> bool:
-    """Return whether moments are those before rounding to the step: of noise not in whole steps."""
-    if isinstance(mechanism, ClampedStaircase):
-        return mechanism.reading_bias == 0
-    return isinstance(mechanism, NoiseMechanism)

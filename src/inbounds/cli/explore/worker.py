@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
+import queue
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -18,18 +19,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from inbounds.cli.explore.budget import PLACE
-from inbounds.cli.explore.guard import Refusal
-from inbounds.errors import InBoundsError
 
 T = TypeVar("T")
 # -P: a module in the working folder must not stand in for one of Python's or ours
-_PYTHON = (sys.executable, "-P", "-m")
-COMMAND = (*_PYTHON, "inbounds")
+PYTHON = (sys.executable, "-P", "-m")
+COMMAND = (*PYTHON, "inbounds")
 """The command line, as a process."""
-READER = (*_PYTHON, "inbounds.cli.explore.reader")
+READER = (*PYTHON, "inbounds.cli.explore.reader")
 """The process that reads the names and types of columns."""
-_MAPPER = (*_PYTHON, "inbounds.cli.explore.worker")
-_MOST_MAPS = 32
+_MOST_IDLE = 2  # threads that are kept: each new one may take memory that is not given back
 
 
 class EndedError(RuntimeError):
@@ -61,7 +59,8 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        self._threads = set[threading.Thread]()
+        self._busy = set[object]()
+        self._idle = list[_Thread]()
         self._processes = set[subprocess.Popen[bytes]]()
         self._root: Path | None = None
         self._is_closed = False
@@ -69,7 +68,7 @@ class Workers:
     async def compute(self, work: Callable[..., T], *arguments: Any) -> tuple[T, float]:
         """Return what a function returns, and its seconds of processor time, from a thread.
 
-        The thread does not keep the process alive.
+        The thread does not keep the process alive, and is used again.
         """
         loop = asyncio.get_running_loop()
         result: asyncio.Future[tuple[T, float]] = loop.create_future()
@@ -91,14 +90,22 @@ class Workers:
             except Exception as error:
                 failure = error
             finally:
-                self._threads.discard(thread)
+                self._busy.discard(run)
+                self._kept(thread)
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(settle, value, failure)
 
-        thread = threading.Thread(target=run, daemon=True)
-        self._threads.add(thread)
-        thread.start()
+        self._busy.add(run)
+        thread = self._idle.pop() if self._idle else _Thread()
+        thread.tasks.put(run)
         return await result
+
+    def _kept(self, thread: _Thread) -> None:
+        """Keep a thread for the next function, or let it end."""
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(thread)
+        else:
+            thread.tasks.put(None)
 
     async def run(
         self, words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
@@ -151,7 +158,7 @@ class Workers:
         """Make a folder that only this user can look into, and remove it with all it holds."""
         if self._is_closed:
             raise EndedError
-        if self._root is None:
+        if self._root is None or not _is_ours(self._root):  # something may tidy up
             self._root = Path(tempfile.mkdtemp(prefix="inbounds-explore-"))
         folder = Path(tempfile.mkdtemp(dir=self._root))
         try:
@@ -170,103 +177,33 @@ class Workers:
         self.kill()
         for process in tuple(self._processes):
             self.stop(process)
-        if self._root is not None:
+        if self._root is not None and _is_ours(self._root):
             shutil.rmtree(self._root, ignore_errors=True)
-        return not any(thread.is_alive() for thread in tuple(self._threads))
+        return not self._busy
+
+
+class _Thread:
+    """A thread that runs one function after the other, and does not keep the process alive."""
+
+    def __init__(self) -> None:
+        self.tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while (task := self.tasks.get()) is not None:
+            task()
+            del task
+
+
+def _is_ours(folder: Path) -> bool:
+    """Tell whether a folder is still the one that was made: for this user, and nobody else."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    is_private = stat.S_IMODE(found.st_mode) & 0o077 == 0
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and is_private
 
 
 def _text(printed: bytes) -> str:
     return printed.decode("utf-8", "replace")
-
-
-class Maps:
-    """The regime maps of any delta, computed one at a time in a process of their own.
-
-    Examples
-    --------
-    >>> workers = Workers()
-    >>> Maps(workers).ask(1e-6)
-    {'state': 'computing', 'done': 0, 'of': 1}
-    >>> workers.close()
-    True
-    """
-
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-        self._process: subprocess.Popen[bytes] | None = None
-        self._delta: float | None = None  # the one that is computed
-        self._progress: dict[str, int] = {}
-        self._maps: dict[float, Any] = {}
-
-    def ask(self, delta: float) -> dict[str, Any]:
-        """Return the map of a delta, or how far it is; the newest question replaces all others."""
-        if delta in self._maps:
-            found = self._maps[delta]
-            if isinstance(found, Refusal):
-                del self._maps[delta]
-                raise found
-            return {"state": "done", "map": found}
-        if delta != self._delta:
-            self._begin(delta)
-        return {"state": "computing", **self._progress}
-
-    def _begin(self, delta: float) -> None:
-        process = self._process
-        if process is not None and (self._delta is not None or process.poll() is not None):
-            self._workers.stop(process)  # it is busy with what nobody asks for any more
-            process = None
-        self._delta, self._progress = delta, {"done": 0, "of": 1}
-        if process is None:
-            process = self._process = self._workers.start(_MAPPER, talks=True)
-            threading.Thread(target=self._read, args=(process,), daemon=True).start()
-        assert process.stdin is not None
-        process.stdin.write(f"{delta!r}\n".encode())
-        process.stdin.flush()
-
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        """Take what the process writes, until it ends."""
-        assert process.stdout is not None
-        with process.stdout as lines, contextlib.suppress(ValueError, KeyError):
-            for line in lines:
-                row = json.loads(line)
-                if process is self._process and row["delta"] == self._delta:
-                    self._take(row)
-        if process is self._process and self._delta is not None:
-            self._finish(Refusal(500, "the process that computes the map has ended."))
-
-    def _take(self, row: dict[str, Any]) -> None:
-        if "error" in row:
-            self._finish(Refusal(400, row["error"]))
-        elif row["map"] is not None:
-            self._finish(row["map"])
-        else:
-            self._progress = {"done": row["done"], "of": row["of"]}
-
-    def _finish(self, found: Any) -> None:
-        assert self._delta is not None
-        while len(self._maps) >= _MOST_MAPS:
-            self._maps.pop(next(iter(self._maps)))
-        self._maps[self._delta] = found
-        self._delta = None
-
-
-def main() -> None:
-    """Write how far the regime map of each delta in standard input is, and then the map."""
-    from inbounds.cli.explore import regime_map  # noqa: PLC0415 - only this process needs it
-
-    for line in sys.stdin:
-        delta = float(line)
-        try:
-            for row in regime_map.regime_rows(delta):
-                _write({"delta": delta} | {key: row[key] for key in ("done", "of", "map")})
-        except InBoundsError as error:
-            _write({"delta": delta, "error": " ".join(str(error).split())})
-
-
-def _write(row: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(row) + "\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

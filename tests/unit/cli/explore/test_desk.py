@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from inbounds.cli.explore import desk as desk_module
+from inbounds.cli.explore.budget import Charge
 from inbounds.cli.explore.desk import Desk, Upload
 from inbounds.cli.explore.guard import Refusal
 from inbounds.cli.explore.worker import Finished, Workers
@@ -65,3 +67,36 @@ def test_nothing_can_be_charged_without_a_ledger() -> None:
     with pytest.raises(ArgumentError, match="the server has no ledger"):
         asyncio.run(desk.draw(head, CSV))
     assert workers.close()
+
+
+def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers()
+    monkeypatch.setattr(desk_module, "_MOST_BYTES", 100)
+    with pytest.raises(Refusal, match="more than 0 MiB, which the page cannot take"):
+        asyncio.run(Desk(workers, None).draw({"name": "a.csv", "columns": [AGE]}, CSV))
+    assert workers.close()
+
+
+def test_a_file_is_never_written_over_another(tmp_path: Path) -> None:
+    desk_module._write(tmp_path / "a.csv", CSV)
+    assert (tmp_path / "a.csv").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    for name in ("a.csv", "b.csv"):
+        with pytest.raises(FileExistsError):
+            desk_module._write(tmp_path / name, b"")
+    assert (tmp_path / "a.csv").read_bytes() == CSV
+
+
+@pytest.mark.parametrize(
+    ("is_charged", "said"),
+    [
+        (True, "no. The budget of 'survey' was charged before this failed."),
+        (None, "no. The budget of 'survey' may have been charged before this failed."),
+        (False, "no."),
+    ],
+)
+def test_a_failure_says_what_is_known_of_the_charge(is_charged: bool | None, said: str) -> None:
+    charge = Charge("survey", "")
+    refusal = desk_module._charged(Refusal(500, "no."), charge, is_charged=is_charged)
+    assert (refusal.status, str(refusal)) == (500, said)
+    assert str(desk_module._charged(Refusal(500, "no."), None, is_charged=None)) == "no."

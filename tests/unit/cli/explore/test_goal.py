@@ -6,7 +6,7 @@ import pytest
 
 import inbounds as ib
 from inbounds.analysis.error import ErrorSummary
-from inbounds.cli.explore.goal import Goal, solved
+from inbounds.cli.explore.goal import Goal, _error, _least, solved
 from inbounds.cli.explore.question import Question
 from inbounds.errors import WeakGuaranteeWarning
 
@@ -202,3 +202,31 @@ def test_extreme_errors_have_an_answer(at_most, find):
 def test_a_goal_is_read_as_it_was_written():
     written = {"find": "delta", "error": "interval", "at_most": 2}
     assert Goal.read(written) == Goal("delta", "interval", 2.0)
+
+
+@pytest.mark.parametrize("at_most", [0.1, 0.3, 0.49, 0.55])
+def test_an_interval_does_not_depend_on_where_the_search_begins(at_most):
+    """Its distance does not fall steadily, so that it was 5.16 from here and 5.04 from there."""
+    goal = {"find": "epsilon", "error": "interval", "at_most": at_most}
+    found = []
+    for epsilon in (0.1, 1, 2, 5):
+        asked = {"bounds": [[0, 1]], "sensitivity": [0.5], "guarantee": {"epsilon": epsilon}}
+        found.append(solved(Question.read(asked), goal))
+    assert len({result["found"] for result in found}) == 1
+    assert found[0]["reached"] <= at_most
+    if at_most < 0.5:
+        assert "A smaller one may be enough as well" in found[0]["sentence"]
+
+
+@pytest.mark.parametrize("option", ["best", "optimal", "clamped-laplace", "window"])
+@pytest.mark.parametrize("change", [0.5, 0.07])
+def test_no_epsilon_that_is_left_out_is_enough(option, change):
+    """Below ln 19 for each change that is needed, no mechanism keeps outputs so close."""
+    for at_most in (0.05, 0.2, 0.45):
+        asked = {"bounds": [[0, 1]], "sensitivity": [change], "mechanism": option}
+        question = Question.read(asked | {"guarantee": {"epsilon": 1}})
+        least = _least(question, Goal("epsilon", "interval", at_most))
+        assert least > 0
+        for part in (0.3, 0.7, 0.99):
+            setting = Question.read(asked | {"guarantee": {"epsilon": part * least}}).setting
+            assert _error(setting, "interval") > at_most

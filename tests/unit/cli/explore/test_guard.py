@@ -135,3 +135,13 @@ def test_nothing_but_http_is_served() -> None:
         raise AssertionError
 
     asyncio.run(Guard(broken, PORT, TOKEN, frozenset())({"type": "websocket"}, None, None))  # type: ignore[arg-type]
+
+
+def test_the_port_that_browsers_do_not_name_can_be_served() -> None:
+    for host in (b"127.0.0.1", b"127.0.0.1:80"):
+        pairs = [(b"host", host), (b"origin", b"http://" + host), *HEAD[2:]]
+        scope = {"type": "http", "method": "POST", "path": "/api/view", "headers": pairs}
+        assert Guard(page, 80, TOKEN, frozenset()).refusal(scope) is None
+        refusal = Guard(page, 8080, TOKEN, frozenset()).refusal(scope)
+        assert refusal is not None
+        assert refusal.status == 421

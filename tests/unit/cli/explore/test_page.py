@@ -1,8 +1,14 @@
+import base64
+import hashlib
+import hmac
+import secrets
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from inbounds.cli.explore import page
+from inbounds.errors import ArgumentError, ArgumentTypeError
 
 
 def test_every_file_of_the_page_is_served_under_its_name(tmp_path: Path) -> None:
@@ -35,3 +41,26 @@ def test_a_file_of_the_page_names_no_other_machine(name: str) -> None:
 def test_a_file_is_sent_to_the_paths_that_say_so() -> None:
     assert "/api/file/simulate" not in page.FILES
     assert all(path.startswith("/api/file/") for path in page.FILES)
+
+
+def asked_for(nonce: bytes) -> dict[str, str]:
+    return {"nonce": base64.b64encode(nonce).decode()}
+
+
+def test_only_who_knows_the_token_can_prove_it() -> None:
+    nonce = secrets.token_bytes(32)
+    expected = hmac.new(b"token", b"inbounds explore" + nonce, hashlib.sha256).digest()
+    assert base64.b64decode(page.proof("token", asked_for(nonce))) == expected
+    assert page.proof("token", asked_for(nonce)) != page.proof("other", asked_for(nonce))
+    assert page.proof("token", asked_for(nonce)) != page.proof("token", asked_for(bytes(32)))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, [], {"nonce": None}, {"nonce": ""}, {"nonce": "é" * 44}, {"nonce": "A" * 44},
+     asked_for(bytes(31)), asked_for(bytes(33)), asked_for(bytes(32)) | {"token": ""},
+     {"nonce": " " + asked_for(bytes(32))["nonce"]}],
+)  # fmt: skip
+def test_what_is_to_be_proved_is_32_bytes(asked: Any) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        page.proof("token", asked)

@@ -1,8 +1,10 @@
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 
-from inbounds.cli.column import read_column
+from inbounds.cli.column import calibrated, read_column
 from inbounds.cli.explore.privatize import Privatization, plain, simulated
 from inbounds.cli.failure import UsageError
 from inbounds.cli.level import read_levels
@@ -105,6 +107,38 @@ def test_more_privacy_makes_simulated_outputs_worse() -> None:
         for e in (10, 0.1)
     ]
     assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("change", [{}, {"step": None}, {"bounds": [-3, 1], "epsilon": 4}])
+def test_the_error_is_a_fact_and_not_a_sample(change: Any) -> None:
+    first, second = (
+        simulated({"columns": [AGE | change], "rows": rows})["columns"][0]["error"]
+        for rows in (10, 50_000)
+    )
+    assert first == second
+    (column,) = calibrated([setting(AGE | change)], None, None, None)
+    mechanism: Any = column.mechanism
+    lower, upper = (AGE | change)["bounds"]
+    values = np.random.default_rng(1).uniform(lower, upper, 200_000)
+    if (AGE | change)["step"]:
+        values = np.random.default_rng(1).integers(lower, upper + 1, 200_000).astype(float)
+    seen = (np.asarray(mechanism.release(values), float) - values) ** 2
+    # fails once in 10⁸ runs
+    assert abs(seen.mean() - first**2) < 6 * seen.std() / np.sqrt(seen.size)
+
+
+def setting(column: Any) -> str:
+    step = f":{column['step']}" if column["step"] else ""
+    lower, upper = column["bounds"]
+    return f"age={lower}:{upper}{step}@{column['epsilon']}"
+
+
+@pytest.mark.parametrize("bounds", [[0, 1e300], [-1e150, 1e160]])
+def test_an_error_that_no_double_holds_is_null(bounds: list[float]) -> None:
+    asked = {"columns": [AGE | {"bounds": bounds, "step": None}]}
+    found = simulated(asked)
+    assert found["columns"][0]["error"] is None
+    json.dumps(found, allow_nan=False)
 
 
 @pytest.mark.parametrize("rows", [0, -1, 0.5, 1e9, None, "1"])

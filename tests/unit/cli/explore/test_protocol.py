@@ -80,6 +80,32 @@ def test_idle_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert served(talk) == (b"HTTP/1.1 204 No Content\r\n", b"")
 
 
+def test_a_connection_that_was_just_opened_is_not_the_first_to_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All idle ones were closed, with a request that was on its way."""
+    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 4)
+
+    async def talk(port: int) -> list[bytes]:
+        lines = []
+        async with AsyncExitStack() as stack:
+            kept = await stack.enter_async_context(connected(port))
+            kept[1].write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            await kept[0].readuntil(b"\r\n\r\n")
+            for _ in range(4):
+                await stack.enter_async_context(connected(port))
+            fresh = await stack.enter_async_context(connected(port))
+            for _ in range(2):
+                await stack.enter_async_context(connected(port))
+            await asyncio.sleep(0.1)
+            for reader, writer in (fresh, kept):
+                writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                lines.append(await reader.readuntil(b"\r\n\r\n"))
+        return lines
+
+    assert all(line.startswith(b"HTTP/1.1 204") for line in served(talk))
+
+
 def test_what_is_not_http_gets_all_headers() -> None:
     async def talk(port: int) -> bytes:
         async with connected(port) as (reader, writer):

@@ -1,3 +1,4 @@
+import asyncio
 import logging
 import os
 import signal
@@ -95,11 +96,16 @@ def test_a_thread_that_computes_on_does_not_keep_the_process(
     codes: list[int] = []
     monkeypatch.setattr(os, "_exit", codes.append)
     workers, go = Workers(), threading.Event()
-    serve._end(workers)
-    assert codes == []
-    thread = threading.Thread(target=go.wait, daemon=True)
-    thread.start()
-    workers._threads.add(thread)
-    serve._end(workers)
-    go.set()
+
+    async def ask() -> None:
+        assert (await workers.compute(int, "1"))[0] == 1  # its thread is idle from then on
+        serve._end(workers)
+        assert codes == []
+        task = asyncio.create_task(workers.compute(go.wait))
+        await asyncio.sleep(0)
+        serve._end(workers)
+        go.set()
+        await task
+
+    asyncio.run(ask())
     assert codes == [0]

@@ -1,7 +1,9 @@
 """What is copied from the page gives exactly the numbers that the page shows."""
 
 import json
+import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from inbounds.cli.explore.question import Question
+from inbounds.cli.explore.rounded import Rounded
 from inbounds.cli.explore.snippet import (
     command,
     command_of_comparison,
@@ -32,6 +35,9 @@ QUESTIONS = {
     "clamped-staircase, step": AGE | {"mechanism": "clamped-staircase", "step": 0.1},
     "window, people": AGE | {"mechanism": "window", "sensitivity": [120], "people": 10_000},
     "optimal": AGE | {"mechanism": "optimal"},
+    "clamped-laplace, step": AGE | {"mechanism": "clamped-laplace", "step": 7, "value": [60]},
+    "bounded-laplace, step": AGE
+    | {"mechanism": "bounded-laplace", "bounds": [[-0.3, 0.4]], "step": 0.1, "value": [0.11]},
     "best, delta": AGE | {"guarantee": DELTA},
     "best, rho": AGE | {"guarantee": RHO},
     "best, step": AGE | {"step": 1},
@@ -48,9 +54,6 @@ SHOW = """
 import json
 print(json.dumps({
     "shown": repr(mechanism),
-    "rmse": np.ravel(np.sqrt(mechanism.mse(value))).tolist(),
-    "bias": np.ravel(mechanism.bias(value)).tolist(),
-    "interval": [np.ravel(end).tolist() for end in mechanism.output_interval(value, 0.95)],
     "epsilon": mechanism.epsilon,
 }))
 """
@@ -60,26 +63,68 @@ def run(words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def lines(text):
+    """Return what each line prints, by the words before the colon; a vector may need several."""
+    found = {"mechanism": text.partition("\n")[0]}
+    for line in text.split("\n")[1:]:
+        name, colon, rest = line.partition(": ")
+        if colon:
+            last = name
+            found[last] = rest
+        else:
+            found[last] += line
+    return found
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?(?:\d[\d.]*(?:e[-+]?\d+)?|inf)", text)]
+
+
+def check_printed(printed, shown, question):
+    """All that the page shows for a value is printed, to the last digit where nothing is summed."""
+    guarantees, coordinates = shown["guarantees"], shown["coordinates"]
+    terms = [guarantees[key] for key in ("epsilon", "rho", "gdp")]
+    terms = [math.inf if term is None else term for term in terms]
+    assert numbers(printed["epsilon, rho, mu"]) == terms
+    if guarantees["delta"]:
+        (at,) = (key for key in printed if key.startswith("epsilon at delta"))
+        assert float(at.rpartition(" ")[2]) == guarantees["delta"]
+        assert float(printed[at]) == guarantees["epsilon_at_delta"]
+    error = shown["error"]
+    rmse = [error["average_rmse"], error["worst_rmse"]]
+    assert numbers(printed["RMSE, average and worst"]) == rmse
+    assert float(printed["bias, worst"]) == error["worst_bias"]
+    assert numbers(printed["RMSE"]) == pytest.approx([c["rmse"] for c in coordinates], rel=1e-12)
+    biases = [c["bias"] for c in coordinates]
+    assert numbers(printed["bias"]) == pytest.approx(biases, rel=1e-9, abs=1e-12)
+    lows, highs = zip(*(c["interval"] for c in coordinates), strict=True)
+    ends = numbers(printed["95 % of outputs"].replace("array", ""))
+    assert ends == pytest.approx([*lows, *highs], rel=1e-12, abs=1e-15)
+    if not question.is_joint:
+        said = printed["the true value, if this were the output (95 %)"]
+        assert numbers(said) == shown["confidence"]
+    if question.people:
+        assert float(printed["error of the mean"]) == shown["people"]["mean_rmse"]
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_python_and_the_command_give_the_numbers_of_the_view(name):
     question = Question.read(QUESTIONS[name])
     shown = view(question)
     assert (shown["python"], shown["command"]) == (python(question), command(question))
-    *printed, last = run([sys.executable, "-c", shown["python"] + SHOW]).splitlines()
-    found = json.loads(last)
-    assert printed[0] == found["shown"] == shown["mechanism"]["shown"]
-    assert found["epsilon"] == shown["guarantees"]["epsilon"]
-    for key in ("rmse", "bias"):
-        assert found[key] == [coordinate[key] for coordinate in shown["coordinates"]]
-    ends = list(zip(*found["interval"], strict=True))
-    assert ends == [tuple(coordinate["interval"]) for coordinate in shown["coordinates"]]
-    if question.people:
-        assert float(printed[-1].split()[-1]) == shown["people"]["mean_rmse"]
+    exact = "import numpy\nnumpy.set_printoptions(floatmode='unique', precision=17)\n"
+    text, _, last = (
+        run([sys.executable, "-c", exact + shown["python"] + SHOW]).strip().rpartition("\n")
+    )
+    found, printed = json.loads(last), lines(text)
+    assert printed["mechanism"] == found["shown"] == shown["mechanism"]["shown"]
+    check_printed(printed, shown, question)
 
     words = shlex.split(shown["command"])
     assert words[0] == "inbounds"
     found = json.loads(run([sys.executable, "-m", *words, "--json"]))
     middle = view(Question.read(QUESTIONS[name] | {"value": None}))
+    steps = Rounded.of(question.mechanism()) is not None  # the command is about unrounded outputs
     error = shown["error"] | (
         {"mean_rmse": shown["people"]["mean_rmse"]} if question.people else {}
     )
@@ -87,9 +132,12 @@ def test_python_and_the_command_give_the_numbers_of_the_view(name):
     assert found["error"] == error
     assert found["scale"] == shown["mechanism"]["scale"]
     assert found["pure_epsilon"] == shown["guarantees"]["epsilon"]
-    assert found.get("epsilon_at_delta") == shown["guarantees"]["epsilon_at_delta"]
+    if question.guarantee.rho is None:
+        assert found.get("epsilon_at_delta") == shown["guarantees"]["epsilon_at_delta"]
     assert found["middle_of_the_box_rmse"] == shown["middle_rmse"]
     assert found["beats_the_middle"] == shown["beats_the_middle"]
+    if steps:
+        return
     span = found["interval_95_at_middle"]
     assert np.ravel(span["low"]).tolist() == [c["interval"][0] for c in middle["coordinates"]]
     assert np.ravel(span["high"]).tolist() == [c["interval"][1] for c in middle["coordinates"]]

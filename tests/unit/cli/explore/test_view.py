@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import inbounds as ib
 from inbounds.analysis.error import ErrorSummary
 from inbounds.cli.explore.question import MECHANISMS, Question
+from inbounds.cli.explore.rounded import Rounded
 from inbounds.cli.explore.view import compared, regime_map, regime_rows, view
 from inbounds.errors import WeakGuaranteeWarning
 
@@ -24,6 +25,7 @@ def cases():
         yield AGE | {"mechanism": name}
         yield AGE | {"mechanism": name, "value": [0], "sensitivity": [120]}
         yield AGE | {"mechanism": name, "step": 1, "value": [7]}
+    yield AGE | {"mechanism": "clamped-laplace", "step": 0.01}
     yield AGE | {"guarantee": DELTA}
     yield AGE | {"guarantee": {"rho": 0.1}}
     yield PAIR
@@ -41,11 +43,16 @@ def test_numbers_are_those_of_the_mechanism(document):
     point = np.array(question.value) if question.is_joint else question.value[0]
     low, high = m.output_interval(point, 0.95)
     coordinates = shown["coordinates"]
-    for key, expected in {
+    rounded = Rounded.of(m)
+    expectations = {
         "rmse": np.sqrt(m.mse(point)),
         "bias": m.bias(point),
         "variance": m.variance(point),
-    }.items():
+    }
+    if rounded is not None:
+        low, high = rounded.interval(question.value[0], 0.95)
+        expectations = rounded.moments(np.array(question.value))
+    for key, expected in expectations.items():
         assert [coordinate[key] for coordinate in coordinates] == np.ravel(expected).tolist()
     ends = list(zip(np.ravel(low).tolist(), np.ravel(high).tolist(), strict=True))
     assert [tuple(coordinate["interval"]) for coordinate in coordinates] == ends
@@ -56,9 +63,46 @@ def test_numbers_are_those_of_the_mechanism(document):
     }
     guarantees = shown["guarantees"]
     assert (guarantees["epsilon"], guarantees["rho"]) == (m.epsilon, m.rho)
-    assert (guarantees["gdp"], guarantees["delta"]) == (m.gdp, question.guarantee.delta or 0)
+    assert guarantees["gdp"] == m.gdp
+    check_pair(guarantees, m, question.guarantee)
     if not question.is_joint:
         assert shown["confidence"] == list(m.confidence(point, 0.95))
+
+
+def check_pair(shown, m, asked):
+    """The pair of epsilon and delta is one that the mechanism has, and close to what was asked."""
+    if asked.rho is None and not asked.delta:
+        assert (shown["delta"], shown["epsilon_at_delta"]) == (0, None)
+        return
+    epsilon, delta = shown["epsilon_at_delta"], shown["delta"]
+    assert delta == (asked.delta or 1e-6)
+    assert m.delta(epsilon) <= delta
+    if asked.epsilon is not None:
+        assert epsilon == pytest.approx(min(asked.epsilon, m.epsilon), rel=1e-5)
+
+
+def test_the_pair_that_was_asked_for_is_not_the_pure_epsilon_and_delta():
+    document = AGE | {"guarantee": DELTA, "mechanism": "bounded-gaussian"}
+    guarantees = view(Question.read(document))["guarantees"]
+    assert (guarantees["epsilon_at_delta"], guarantees["delta"]) == (1, 1e-6)
+    assert guarantees["epsilon"] == pytest.approx(2.49, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, (True, True)),
+        ({"guarantee": {"epsilon": 0.01}}, (False, False)),  # less error, but not by a percent
+        ({"mechanism": "window"}, (False, True)),  # the budget is fine, the mechanism is not
+        ({"guarantee": {"epsilon": 1e-5}, "mechanism": "window"}, (False, False)),
+        ({"sensitivity": [120], "people": 10_000}, (True, True)),
+    ],
+)
+def test_the_middle_is_beaten_by_a_percent_or_not_at_all(changes, expected):
+    question = Question.read(AGE | changes)
+    shown = view(question)
+    assert (shown["beats_the_middle"], shown["best_beats_the_middle"]) == expected
+    assert compared(question)["beats_the_middle"] == expected[1]
 
 
 @pytest.mark.parametrize("document", list(cases()), ids=str)
@@ -76,8 +120,11 @@ def test_errors_against_the_value_are_those_of_the_mechanism(document):
         rows[:, index] = x
         points = rows if question.is_joint else x
         pick = (slice(None), index) if question.is_joint else slice(None)
-        np.testing.assert_allclose(column["rmse"], np.sqrt(m.mse(points))[pick], rtol=1e-12)
-        np.testing.assert_allclose(column["bias"], m.bias(points)[pick], rtol=1e-9, atol=1e-10)
+        rmse, bias = np.sqrt(m.mse(points)), m.bias(points)
+        if (rounded := Rounded.of(m)) is not None:
+            rmse, bias = (rounded.moments(points)[key] for key in ("rmse", "bias"))
+        np.testing.assert_allclose(column["rmse"], rmse[pick], rtol=1e-12)
+        np.testing.assert_allclose(column["bias"], bias[pick], rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("document", list(cases()), ids=str)
@@ -92,6 +139,9 @@ def test_the_interval_holds_95_percent_of_outputs(document):
     # fails once in 10⁷ runs
     assert inside.mean(axis=0).min() > 0.95 - 6 * np.sqrt(0.05 * 0.95 / 4000)
     below = low - 1e-5 * width  # a possible output at the end belongs to the interval
+    if Rounded.of(m) is not None:  # outputs up to half a step away are rounded to the ends
+        low, high = low - question.step / 2, high + question.step / 2
+        below = low
     ends = (high, below) if question.is_joint else (high[0], below[0])
     upto, before = (m.cdf(end, point) for end in ends)
     assert np.min(upto - before) >= 0.95 - 1e-6
@@ -131,8 +181,10 @@ def test_people_have_the_error_of_their_mean():
     ("changes", "words"),
     [
         ({}, []),
-        ({"step": 1, "mechanism": "bounded-laplace"}, ["before outputs are rounded"]),
-        ({"step": 1, "mechanism": "clamped-staircase"}, ["before outputs are rounded"]),
+        ({"step": 1, "mechanism": "bounded-laplace"}, []),
+        ({"step": 0.1, "mechanism": "clamped-laplace"}, ["before outputs are rounded"]),
+        (PAIR | {"step": 1}, ["Each coordinate", "before outputs are rounded"]),
+        ({"step": 1, "mechanism": "clamped-staircase"}, []),
         ({"step": 1, "mechanism": "clamped-staircase", "sensitivity": [1]}, []),  # whole steps
         ({"step": 1, "mechanism": "optimal"}, []),
         ({"guarantee": {"epsilon": 25}, "mechanism": "window"}, ["protects hardly anything"]),

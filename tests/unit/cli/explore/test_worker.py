@@ -1,6 +1,5 @@
 import asyncio
 import contextlib
-import json
 import subprocess
 import sys
 import threading
@@ -10,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from inbounds.cli.explore import worker
-from inbounds.cli.explore.guard import Refusal
-from inbounds.cli.explore.worker import EndedError, Maps, Workers
+from inbounds.cli.explore.worker import EndedError, Workers
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -118,82 +115,47 @@ def fail_in(workers: Workers, seen: list[Path]) -> None:
         raise ZeroDivisionError
 
 
-def asked(maps: Maps, delta: float) -> Any:
-    for _ in range(500):
-        answer = maps.ask(delta)
-        if answer["state"] == "done":
-            return answer["map"]
-        time.sleep(0.02)
-    raise AssertionError(answer)
-
-
-def child(script: str) -> tuple[str, ...]:
-    return (sys.executable, "-c", "import sys, json, time\ndef tell(**row):\n"
-            "    print(json.dumps({'delta': delta} | row), flush=True)\n"
-            f"for line in sys.stdin:\n    delta = float(line)\n    {script}")  # fmt: skip
-
-
-def test_maps_are_computed_by_one_process_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = "tell(done=1, of=2, map=None); tell(map={'delta': delta})"
-    monkeypatch.setattr(worker, "_MAPPER", child(script))
+def test_a_thread_is_used_again_so_that_memory_does_not_grow() -> None:
+    """A new thread for each question let the server grow by 0.7 MB each."""
     workers = Workers()
-    maps = Maps(workers)
-    assert asked(maps, 1e-6) == {"delta": 1e-6}
-    (first,) = workers._processes
-    assert asked(maps, 1e-5) == {"delta": 1e-5}
-    assert set(workers._processes) == {first}
-    assert maps.ask(1e-6)["state"] == "done"
-    for k in range(40):
-        asked(maps, 0.01 + k / 100)
-    assert len(maps._maps) == worker._MOST_MAPS
-    workers.close()
 
+    async def ask() -> list[Any]:
+        one_by_one = [(await workers.compute(threading.get_ident))[0] for _ in range(20)]
+        barrier = threading.Barrier(5)
+        await asyncio.gather(*(workers.compute(barrier.wait, 10) for _ in range(5)))
+        with pytest.raises(ZeroDivisionError):
+            await workers.compute(lambda: 1 / 0)
+        return [*one_by_one, (await workers.compute(threading.get_ident))[0]]
 
-def test_the_newest_question_ends_an_older_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        worker, "_MAPPER", child("time.sleep(9 if delta < 0.1 else 0); tell(map=1)")
-    )
-    workers = Workers()
-    maps = Maps(workers)
-    assert maps.ask(0.01)["state"] == "computing"
-    (first,) = workers._processes
-    assert asked(maps, 0.5) == 1
-    assert first.returncode == -9
-    workers.close()
-
-
-@pytest.mark.parametrize("script", ["sys.exit(1)", "print('no JSON', flush=True)", "print('{}')"])
-def test_a_process_that_fails_is_told_and_tried_again(
-    monkeypatch: pytest.MonkeyPatch, script: str
-) -> None:
-    monkeypatch.setattr(worker, "_MAPPER", child(f"{script}; sys.stdout.flush(); sys.exit()"))
-    workers = Workers()
-    maps = Maps(workers)
-    with pytest.raises(Refusal, match="has ended") as caught:
-        asked(maps, 0.5)
-    assert caught.value.status == 500
-    monkeypatch.setattr(worker, "_MAPPER", child("tell(map=1)"))
+    before = threading.active_count()
+    used = asyncio.run(ask())
+    assert len(set(used[:-1])) == 1
+    assert workers.close()
     for _ in range(100):
-        with contextlib.suppress(Refusal):
-            assert asked(maps, 0.5) == 1
-            break
-    workers.close()
+        if threading.active_count() <= before + 2:
+            return
+        time.sleep(0.02)
+    raise AssertionError
 
 
-def test_an_error_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_MAPPER", child("tell(error='delta is too small.')"))
+def test_a_folder_that_was_tidied_away_is_made_again() -> None:
     workers = Workers()
-    with pytest.raises(Refusal, match="delta is too small"):
-        asked(Maps(workers), 1e-300)
+    with workers.folder() as folder:
+        root = folder.parent
+    root.rmdir()
+    with workers.folder() as folder:
+        assert folder.parent != root
+        assert folder.parent.stat().st_mode & 0o777 == 0o700
+    assert workers.close()
+    assert not folder.parent.exists()
+
+
+def test_a_folder_that_others_can_look_into_is_not_used() -> None:
+    workers = Workers()
+    with workers.folder() as folder:
+        root = folder.parent
+    root.chmod(0o755)  # as if somebody else had made it again
+    with workers.folder() as folder:
+        assert folder.parent != root
     workers.close()
-
-
-def test_the_real_process_tells_its_progress() -> None:
-    done = subprocess.run(
-        worker._MAPPER, input=b"1e-6\n", capture_output=True, check=True, timeout=120
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(row["done"], row["of"]) for row in rows] == [
-        (done, len(rows)) for done in range(1, len(rows) + 1)
-    ]
-    assert rows[-1]["map"]["delta"] == 1e-6
+    root.rmdir()

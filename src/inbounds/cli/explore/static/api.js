@@ -1,12 +1,18 @@
-// Talking to the server: the token, one request under way for each endpoint, files in frames.
+// Talking to the server: the token, one request under way for each endpoint, files in frames. A file
+// goes only to a program that proves that it knows the token: after the server has ended, another
+// program could listen at its address.
 
 const KEY = "inbounds-token";
 const STOPPED =
   "The server does not respond. It may have been stopped. Start “inbounds explore” again and open the address that it prints.";
 const NO_TOKEN =
-  "The server does not know this page. Open the address that “inbounds explore” printed, or paste it below.";
+  "The server does not know this page. Open the address that “inbounds explore” printed, or paste it at the top of this page.";
+const STRANGER =
+  "The program at this address is not the one that opened this page. Nothing of yours was sent to it. Start “inbounds explore” again, and open the address that it prints.";
+const CHANGED =
+  "The file has changed since you chose it, or can no longer be read. Nothing was sent. Choose it again.";
 
-/** What went wrong, in words; `status` is 0 if the server could not be reached. */
+/** What went wrong, in words; `status` is 0 if the server gave no answer, and -1 if nothing was sent. */
 export class Problem extends Error {
   constructor(status, message) {
     super(message);
@@ -35,17 +41,69 @@ export function takeToken() {
 
 export const keepToken = (token) => sessionStorage.setItem(KEY, token);
 
-async function post(path, type, body) {
-  const headers = { "content-type": type, "x-inbounds-token": sessionStorage.getItem(KEY) || "" };
+let silent = false; // whether the last call got no answer: then the server may be another one
+
+/** Ask the server; `file` is the file in the body, if there is one. */
+async function post(path, type, body, file = null) {
+  const token = sessionStorage.getItem(KEY) || "";
+  if (file && !token) throw new Problem(401, NO_TOKEN);
+  if (file) await readable(file);
+  if (token && (file || silent)) await prove(token);
+  const headers = { "content-type": type, "x-inbounds-token": token };
   let response;
   try {
     response = await fetch(path, { method: "POST", headers, body });
   } catch {
+    if (file) await readable(file);
+    silent = true;
     throw new Problem(0, STOPPED);
   }
   if (response.ok) return response;
   if (response.status === 401) throw new Problem(401, NO_TOKEN);
   throw new Problem(response.status, await said(response));
+}
+
+/** Fail if a file can no longer be read, as when it was changed after it was chosen. */
+async function readable(file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+  } catch {
+    throw new Problem(-1, CHANGED);
+  }
+}
+
+/** Fail unless the server knows the token, which is not told to it. */
+async function prove(token) {
+  const nonce = crypto.getRandomValues(new Uint8Array(32));
+  const body = JSON.stringify({ nonce: btoa(String.fromCharCode(...nonce)) });
+  const headers = { "content-type": "application/json" };
+  let response;
+  try {
+    response = await fetch("/api/prove", { method: "POST", headers, body });
+  } catch {
+    silent = true;
+    throw new Problem(-1, STOPPED);
+  }
+  if (!(await isProof(response, token, nonce))) {
+    silent = true;
+    throw new Problem(401, STRANGER);
+  }
+  silent = false;
+}
+
+async function isProof(response, token, nonce) {
+  const encoder = new TextEncoder();
+  const hash = { name: "HMAC", hash: "SHA-256" };
+  try {
+    const proof = Uint8Array.from(atob((await response.json()).proof), (c) => c.charCodeAt(0));
+    const key = await crypto.subtle.importKey("raw", encoder.encode(token), hash, false, [
+      "verify",
+    ]);
+    const message = await new Blob([encoder.encode("inbounds explore"), nonce]).arrayBuffer();
+    return response.ok && (await crypto.subtle.verify("HMAC", key, proof, message));
+  } catch {
+    return false; // not JSON, or not base64
+  }
 }
 
 async function said(response) {
@@ -60,7 +118,7 @@ async function said(response) {
 
 export async function ask(path, body) {
   const response = await post(path, "application/json", JSON.stringify(body));
-  return response.json();
+  return read(response);
 }
 
 /** Send a head and a file in one body: four bytes with the length of the head, the head, the file. */
@@ -72,14 +130,14 @@ function framed(head, file) {
 }
 
 export async function askAboutFile(path, head, file) {
-  const response = await post(path, "application/octet-stream", framed(head, file));
-  return response.json();
+  const response = await post(path, "application/octet-stream", framed(head, file), file);
+  return read(response);
 }
 
 /** Return the head of the answer, and the files in it as blobs by name. */
 export async function fetchFiles(path, head, file) {
-  const response = await post(path, "application/octet-stream", framed(head, file));
-  const bytes = await response.arrayBuffer();
+  const response = await post(path, "application/octet-stream", framed(head, file), file);
+  const bytes = await whole(response);
   const length = new DataView(bytes).getUint32(0);
   const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
   let start = 4 + length;
@@ -89,6 +147,19 @@ export async function fetchFiles(path, head, file) {
     return { name, blob };
   });
   return { facts, files };
+}
+
+const whole = (response) => received(() => response.arrayBuffer());
+const read = (response) => received(() => response.json());
+
+/** What an answer holds, which may break off. */
+async function received(work) {
+  try {
+    return await work();
+  } catch {
+    silent = true;
+    throw new Problem(0, STOPPED);
+  }
 }
 
 /** Ask one thing at a time; of those that wait, only the newest is sent. */

@@ -1,4 +1,4 @@
-// The ledger's datasets, and what is left of each; the page never changes them here.
+// The ledger's datasets, and what is left of each; only a draw from a file changes them.
 
 import { Newest } from "./api.js";
 import { byId, make, shape, table } from "./dom.js";
@@ -53,7 +53,7 @@ function shown() {
   ]);
   const headings = ["dataset", "budget", "spent", "left", "fraction spent", "hides", "entries"];
   return [
-    make("p", {}, "The ledger is ", make("code", { text: place }), ". It is only read here."),
+    make("p", {}, "The ledger is ", make("code", { text: place }), ". This table only reads it; a draw from your file is written to it, if you charge it to a dataset."),
     table("Datasets of the ledger", headings, rows),
   ];
 }

@@ -1,9 +1,10 @@
 // A drawing with axes, a legend and a table behind it, as wide as its place.
 
 import { eachFrame, folded, make, shape, table } from "./dom.js";
-import { powers, readable, ticks } from "./numbers.js";
+import { labels, powers, readable, ticks } from "./numbers.js";
 
 const MARGIN = { top: 30, right: 18, bottom: 46, left: 58 };
+const LETTER = 7; // pixels, about
 
 /** One axis: from numbers to pixels and back. */
 class Axis {
@@ -28,9 +29,30 @@ class Axis {
   marks(count) {
     return this.log ? powers(this.low, this.high, count) : ticks(this.low, this.high, count);
   }
+
+  /** Marks and, if they are round, the ends of the axis, which take the place of close marks. */
+  marksWithEnds(count) {
+    const marks = this.marks(count);
+    if (this.log) return marks;
+    const ends = [this.low, this.high].filter((end) => Number(end.toPrecision(4)) === end);
+    const words = labels([...marks, ...ends]);
+    const room = LETTER * Math.max(...words.map((text) => text.length)) + LETTER;
+    const apart = (mark) => ends.every((end) => Math.abs(this.at(end) - this.at(mark)) >= room);
+    return [...marks.filter(apart), ...ends].sort((a, b) => a - b);
+  }
 }
 
 export const charts = []; // for "take it along"
+const watchers = [];
+let setting = "";
+
+/** Call `work` after a chart was drawn. */
+export const watch = (work) => watchers.push(work);
+
+/** Say, for saved figures, what the charts that do not say it themselves are about. */
+export const setSetting = (text) => {
+  setting = text;
+};
 
 export class Chart {
   /** `interactive` drawings hold a part with the role of a slider; the others are one picture. */
@@ -50,11 +72,23 @@ export class Chart {
 
   /**
    * Draw `spec`: label, x, y and perhaps right ({low, high, log, label}), paint(chart) -> nodes,
-   * legend ([look, text] pairs) and columns with rows() for the table.
+   * legend ([look, text] pairs), columns with rows() for the table, and perhaps setting: what the
+   * figure is about, for those who see it elsewhere.
    */
   draw(spec) {
     this.spec = spec;
     this.#paint();
+    for (const work of watchers) work(this);
+  }
+
+  /** What the figure is about: its parameters in words. */
+  get setting() {
+    return this.spec.setting ?? setting;
+  }
+
+  /** Whether there is anything to see at the moment. */
+  get exists() {
+    return this.spec !== null && this.figure.closest("[hidden]") === null;
   }
 
   #table() {
@@ -99,21 +133,21 @@ export class Chart {
     const { left, right, top, bottom } = this.box;
     const { x, y } = this.spec;
     const nodes = [];
-    for (const mark of this.y.marks(5)) {
+    const heights = y.hidden ? [] : this.y.marks(5);
+    const heightTexts = labels(heights, 3);
+    heights.forEach((mark, i) => {
       const at = this.y.at(mark);
-      if (y.hidden) continue;
-      nodes.push(
-        line(left, at, right, at, "grid"),
-        label(left - 8, at + 4, readable(mark, 3), "end"),
-      );
-    }
-    for (const mark of this.x.marks(this.width < 500 ? 4 : 7)) {
+      nodes.push(line(left, at, right, at, "grid"), label(left - 8, at + 4, heightTexts[i], "end"));
+    });
+    const marks = this.x.marksWithEnds(this.width < 500 ? 4 : 7);
+    const texts = labels(marks);
+    marks.forEach((mark, i) => {
       const at = this.x.at(mark);
       nodes.push(
         line(at, bottom, at, bottom + 5, "axis"),
-        label(at, bottom + 19, readable(mark), "middle"),
+        label(at, bottom + 19, texts[i], "middle"),
       );
-    }
+    });
     nodes.push(
       line(left, bottom, right, bottom, "axis"),
       label((left + right) / 2, this.height - 8, x.label, "middle", "title"),
@@ -159,7 +193,7 @@ export const label = (x, y, text, anchor = "start", look = "mark") =>
   shape("text", { x, y, "text-anchor": anchor, class: look, text });
 
 /** A sample of a look, for the legend. */
-function swatch(look) {
+export function swatch(look) {
   const svg = shape("svg", { width: 26, height: 14, class: "swatch", "aria-hidden": "true" });
   if (typeof look !== "string") svg.append(...look);
   else if (look === "band")

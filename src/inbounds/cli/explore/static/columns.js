@@ -30,11 +30,9 @@ export function buildColumns(place, changed) {
   let columns = [];
   const touched = () => {
     const asked = columns.filter(({ asked: yes }) => yes());
-    const sum = asked.reduce((all, column) => all + (column.epsilon() ?? 0), 0);
-    total.textContent = asked.length
-      ? `In total, a row costs ε = ${readable(sum)}: this is what being in one row costs a person.`
-      : "";
-    if (total.textContent) speak(total.textContent);
+    const text = costs(asked);
+    if (text && text !== total.textContent) speak(text);
+    total.textContent = text;
     show(
       asked
         .filter((column) => !column.levels() && !column.fault())
@@ -81,6 +79,16 @@ export function buildColumns(place, changed) {
   };
 }
 
+/** What a row costs, in a sentence: nothing is added up while a number is missing. */
+function costs(asked) {
+  if (!asked.length) return "";
+  const open = asked.filter((column) => column.epsilon() === null);
+  const names = open.map(({ name }) => name).join(", ");
+  if (open.length) return `What a row costs is not known yet. Choose ε for: ${names}.`;
+  const sum = asked.reduce((all, column) => all + column.epsilon(), 0);
+  return `In total, a row costs ε = ${readable(sum)}: this is what being in one row costs a person.`;
+}
+
 /** One column of the file: a checkbox, and its fields once it is picked. */
 function columnOf({ name, type }, touched) {
   const boxes = {};
@@ -95,6 +103,7 @@ function columnOf({ name, type }, touched) {
       optional,
       placeholder: optional ? "none" : null,
       changed: touched,
+      invalid: touched,
     });
   }
   const epsilon = new Slider({
@@ -104,10 +113,15 @@ function columnOf({ name, type }, touched) {
     high: 20,
     ends: ENDS,
     changed: touched,
+    invalid: touched,
   });
+  const isTruth = type === "yes/no";
   const levels = words("All values that are possible, separated by commas", touched, {
-    hint: "They must be public, as in yes, no.",
+    hint: isTruth
+      ? "The values of a yes/no column are true and false."
+      : "They must be public, as in red, green, blue.",
   });
+  if (isTruth) levels.input.value = "true, false"; // what the type holds, whatever the data are
   const kind = pick(
     "It holds",
     [
@@ -116,8 +130,14 @@ function columnOf({ name, type }, touched) {
     ],
     showKind,
   );
-  kind.select.value = type === "text" || type === "yes/no" ? "levels" : "numbers";
-  const numbers = make("div", { class: "line" }, boxes.low.root, boxes.high.root, boxes.step.root);
+  kind.select.value = type === "text" || isTruth ? "levels" : "numbers";
+  const three = [boxes.low, boxes.high, boxes.step];
+  const numbers = make(
+    "div",
+    {},
+    make("div", { class: "line" }, ...three.map(({ root }) => root)),
+    ...three.map(({ error }) => error), // below the line, where they move no box
+  );
   const fields = make(
     "div",
     { class: "picked", hidden: true },
@@ -146,11 +166,12 @@ function columnOf({ name, type }, touched) {
       .map((level) => level.trim())
       .filter(Boolean);
   return {
+    name,
     root: make("li", {}, picked.root, fields),
     asked: () => picked.input.checked,
     levels: isLevels,
     epsilon: () => epsilon.value,
-    fault: () => fault(name, boxes, epsilon.value, isLevels() ? listed() : null),
+    fault: () => fault(name, boxes, epsilon, isLevels() ? listed() : null),
     asking: () =>
       isLevels()
         ? { name, levels: listed(), epsilon: epsilon.value }
@@ -168,10 +189,13 @@ function fault(name, { low, high, step }, epsilon, levels) {
   if (levels) {
     if (levels.length < 2) return `Type at least two possible values of ${name}.`;
   } else {
+    const wrong = [low, high, step].find((box) => box.fault);
+    if (wrong) return wrong.fault;
     if (low.value === null || high.value === null)
       return `Type the smallest and the largest value of ${name}.`;
     if (low.value >= high.value) return `The largest value of ${name} must be above the smallest.`;
     if (step.value !== null && step.value <= 0) return `The step of ${name} must be positive.`;
   }
-  return epsilon === null ? `Choose ε for ${name}.` : "";
+  if (epsilon.fault) return epsilon.fault;
+  return epsilon.value === null ? `Choose ε for ${name}.` : "";
 }

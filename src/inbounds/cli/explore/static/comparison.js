@@ -2,7 +2,14 @@
 
 import { byId, make, shape, table } from "./dom.js";
 import { look } from "./looks.js";
-import { percent, readable } from "./numbers.js";
+import { percent, readable, worded } from "./numbers.js";
+
+// The server's percents of these columns are of squared errors, as the library prints them.
+const SQUARED = new Map([
+  ["mse_above_best_percent", "MSE above best"],
+  ["mse_above_limit_percent", "MSE above limit"],
+  ["read_mse_above_limit_percent", "MSE above limit, if read best"],
+]);
 
 let comparison = null;
 
@@ -12,23 +19,38 @@ export const compared = () => comparison;
 export function drawComparison(newest) {
   comparison = newest;
   const { columns, rows, best, advice, why_no_limit: why } = newest;
-  byId("advice").textContent = advice;
+  byId("advice").textContent = worded(advice);
   const lines = rows.map((row) =>
     columns.map(([key]) => content(key, row[key], row.mechanism === best)),
   );
   const made = table(
     "Comparison of mechanisms",
-    columns.map(([, heading]) => heading),
+    columns.map(([key, heading]) => SQUARED.get(key) ?? heading),
     lines,
   );
   made
     .querySelectorAll("tbody tr")
     .forEach((line, i) => line.classList.toggle("best", rows[i].mechanism === best));
   keepScroll(byId("compare-table"), made);
-  byId("compare-note").textContent =
-    "Every mechanism gives the same guarantee. “Middle of the box” is what you could publish without any data. " +
-    (why ??
-      "No mechanism that is given this value alone, here or elsewhere, has a lower RMSE than the limit.");
+  byId("compare-note").textContent = [
+    "Every mechanism keeps the guarantee that you asked for. “true ε” is the one that it really gives, and a smaller one is more private.",
+    "“Middle of the box” is what you could publish without any data.",
+    "MSE is the mean squared error, the square of the RMSE: 2 % of it is about 1 % of the RMSE.",
+    ...unlisted(rows),
+    why
+      ? worded(why)
+      : "No mechanism that is given this value alone, here or elsewhere, has a lower RMSE than the limit.",
+  ].join(" ");
+}
+
+/** Why some rows are not in the list of mechanisms. */
+function unlisted(rows) {
+  const extra = rows.map(({ mechanism }) => mechanism).filter((text) => text.endsWith(")"));
+  if (!extra.length) return [];
+  const names = new Intl.ListFormat("en").format(extra.map((text) => `“${text}”`));
+  return [
+    `${names} ${extra.length > 1 ? "stand" : "stands"} here to compare: a word in brackets is another way to set up a mechanism of the list, which this page does not offer. The Python of the comparison, below, makes all of them.`,
+  ];
 }
 
 function keepScroll(place, made) {
@@ -45,8 +67,13 @@ function content(key, value, best) {
   if (Array.isArray(value)) return value.map((x) => readable(x)).join(", ");
   if (typeof value !== "number") return String(value);
   if (key === "bound_mass") return percent(value);
-  return key.endsWith("_percent") ? `${readable(value, 3)} %` : readable(value);
+  if (SQUARED.has(key)) return above(value);
+  return key.endsWith("_percent") ? `${value.toFixed(1)} %` : readable(value);
 }
+
+/** As the library prints it: 1.9 %, and from ten times on × 20.63. */
+const above = (percent) =>
+  percent < 1000 ? `${percent.toFixed(1)} %` : `× ${readable(1 + percent / 100)}`;
 
 function name(text, best) {
   const { fill, ink, letter, known } = look(text);
@@ -56,19 +83,26 @@ function name(text, best) {
       shape(
         "svg",
         { width: 18, height: 18, class: "swatch", "aria-hidden": "true" },
-        shape("rect", { x: 0.5, y: 0.5, width: 17, height: 17, rx: 3, fill, class: "chip" }),
+        shape("rect", {
+          x: 0.5,
+          y: 0.5,
+          width: 17,
+          height: 17,
+          rx: 3,
+          class: `chip ${fill}`,
+        }),
         shape("text", {
           x: 9,
           y: 13,
           "text-anchor": "middle",
-          fill: ink,
-          class: "letter",
+          class: `letter ${ink}`,
           text: letter,
         }),
       ),
     );
   } else cell.append(make("span", { class: "swatch" }));
-  cell.append(text);
-  if (best) cell.append(make("strong", { class: "badge", text: "best" }));
+  const words = make("span", { text });
+  if (best) words.append(" ", make("strong", { class: "badge", text: "best" }));
+  cell.append(words);
   return cell;
 }

@@ -4,7 +4,7 @@ import { Bounds } from "./bounds.js";
 import { blame, byId, fresh, make } from "./dom.js";
 import { plain, readable } from "./numbers.js";
 import { Box, Slider } from "./slider.js";
-import { change, listen, MECHANISMS, state } from "./state.js";
+import { change, isLocal, listen, listenToDoubts, MECHANISMS, state, width } from "./state.js";
 
 const ENDS = ["more privacy, larger error", "less privacy, smaller error"];
 const KINDS = [
@@ -13,10 +13,10 @@ const KINDS = [
   ["concentrated", "ρ"],
 ];
 const NORMS = [
-  ["l2", "the Euclidean length of the change (l2)"],
-  ["l1", "the sum of the changes (l1)"],
-  ["linf", "the largest change (linf)"],
-  ["each", "each coordinate by itself"],
+  ["l2", "Euclidean length (l2)"],
+  ["l1", "sum of changes (l1)"],
+  ["linf", "largest change (linf)"],
+  ["each", "each by itself"],
 ];
 const kept = { epsilon: 1, delta: 1e-6, rho: 0.1, people: 1000 }; // while another kind is chosen
 let bounds;
@@ -47,6 +47,7 @@ export function buildControls() {
     group("People", ...peopleFields()),
   );
   listen(show);
+  listenToDoubts(() => showOdds(state.question.guarantee));
   show(state.question);
 }
 
@@ -94,8 +95,7 @@ function guaranteeFields() {
     high: 20,
     ends: ENDS,
     changed: changed("epsilon"),
-    spoken: (x) =>
-      `epsilon ${readable(x)}, odds of a guess grow at most ${readable(Math.exp(x), 3)} fold`,
+    spoken: (x) => `epsilon ${readable(x)}, odds change by a factor of at most ${factor(x)}`,
   });
   part.delta = new Slider({
     label: "δ",
@@ -120,7 +120,8 @@ function guaranteeFields() {
     { class: "segments", role: "radiogroup", "aria-label": "Kind of guarantee" },
     ...part.kinds.map(({ root }) => root),
   );
-  return [kinds, part.epsilon.root, part.delta.root, part.rho.root];
+  part.odds = make("p", { class: "quiet" });
+  return [kinds, part.epsilon.root, part.odds, part.delta.root, part.rho.root];
 }
 
 function chooseKind(kind) {
@@ -160,14 +161,13 @@ function peopleFields() {
   });
   part.width = make("button", {
     type: "button",
-    click: () => change({ sensitivity: [width(state.question)] }),
+    click: () => {
+      change({ sensitivity: [width(state.question)] });
+      part.local.focus(); // the button that had the focus is gone
+    },
   });
-  part.widthHint = make(
-    "div",
-    { class: "hint" },
-    make("p", { text: "A person who hides their own value can change all of it." }),
-    part.width,
-  );
+  part.widthWords = make("p", {});
+  part.widthHint = make("div", { class: "hint" }, part.widthWords, part.width);
   part.onlyOne = make("p", { class: "quiet", text: "This is for one coordinate only." });
   const box = make(
     "div",
@@ -197,8 +197,6 @@ function choice(text, options, changed) {
   return { root, select, fail: (message) => blame(select, wrong, message) };
 }
 
-const width = ({ bounds }) => bounds[0][1] - bounds[0][0];
-
 function reach({ bounds, norm }) {
   const widths = bounds.map(([low, high]) => Math.abs(high - low));
   const size =
@@ -220,7 +218,7 @@ function show(question) {
   part.norm.select.value = norm;
   part.mechanism.select.value = mechanism;
   showGuarantee(guarantee);
-  showPeople(people, several, sensitivity[0] < width(question));
+  showPeople(question, several);
 }
 
 function showGuarantee(guarantee) {
@@ -228,18 +226,42 @@ function showGuarantee(guarantee) {
   for (const { kind: its, input } of part.kinds) input.checked = its === kind;
   for (const key of ["epsilon", "delta", "rho"]) {
     part[key].root.hidden = !(guarantee[key] > 0 || (key === "epsilon" && kind !== "concentrated"));
-    if (!part[key].root.hidden) part[key].show(guarantee[key]);
+    if (part[key].root.hidden) part[key].drop();
+    else part[key].show(guarantee[key]);
   }
+  showOdds(guarantee);
 }
 
-function showPeople(people, several, narrow) {
+function showOdds(guarantee) {
+  part.odds.textContent =
+    guarantee.delta === 0 && guarantee.epsilon > 0 && !part.epsilon.fault
+      ? `The odds of any guess about a person change by a factor of at most e^ε = ${factor(guarantee.epsilon)}.`
+      : "";
+}
+
+function showPeople(question, several) {
+  const { people, sensitivity } = question;
   part.local.checked = people !== null;
   part.local.disabled = several;
   part.onlyOne.hidden = !several;
   part.people.root.hidden = people === null;
   if (people !== null) part.people.show(people);
-  part.widthHint.hidden = people === null || !narrow;
-  part.width.textContent = `Set the sensitivity to ${readable(width(state.question))}`;
+  const wide = width(question);
+  part.widthHint.hidden = people === null || !(wide > 0);
+  const local = isLocal(question);
+  part.widthWords.textContent = local
+    ? `The sensitivity is now ${readable(wide)}, the width of the bounds: a person who hides their own value can change all of it.`
+    : `The sensitivity is ${readable(sensitivity[0])}, not the width of the bounds. A person who hides their own value can change all of it, by ${readable(wide)}.`;
+  part.width.hidden = local;
+  part.width.textContent = `Set the sensitivity to ${readable(wide)}`;
+}
+
+/** e^ε, never rounded down, as it is a bound. */
+function factor(epsilon) {
+  const odds = Math.exp(epsilon);
+  if (!Number.isFinite(odds)) return "more than any number here";
+  const grain = 10 ** (Math.floor(Math.log10(odds)) - 2);
+  return readable(Number((Math.ceil(odds / grain) * grain).toPrecision(3)), 3);
 }
 
 // The words by which the server's errors name a field, in the order in which they are looked for.
@@ -263,6 +285,7 @@ export function blameField(message) {
   blamed = named ? named[1](message) : null;
   if (blamed?.root.hidden) blamed = null;
   blamed?.fail(message);
+  (blamed?.box ?? blamed?.select)?.scrollIntoView({ block: "nearest" });
   return blamed !== null;
 }
 

@@ -1,8 +1,16 @@
 // How likely each output is for one true value, which the person drags along the axis.
 
-import { Chart, line } from "./chart.js";
+import { Chart, line, setSetting } from "./chart.js";
 import { byId, facts, fresh, make, shape, speak, table } from "./dom.js";
-import { ceiling, percent, range, readable, settled } from "./numbers.js";
+import {
+  ceiling,
+  percent,
+  range,
+  readable,
+  readableAtMost,
+  settled,
+  worded,
+} from "./numbers.js";
 import { tick } from "./fields.js";
 import { Handle } from "./handle.js";
 
@@ -18,7 +26,7 @@ export const follow = (draw) => tell.add(draw);
 
 export function buildDensity() {
   zoom = tick("Enlarge the likely outputs", () => drawChosen());
-  const coordinates = make("div", { id: "choose-coordinate", class: "segments" });
+  const coordinates = make("div", { id: "choose-coordinate", class: "row" });
   chart = new Chart(byId("density"), {
     name: "output",
     title: "Distribution of the output",
@@ -32,16 +40,32 @@ export function buildDensity() {
 /** Show the newest view. */
 export function drawDensity(view) {
   shown = view;
+  setSetting(settingOf(view));
   if (chosen >= view.coordinates.length) chosen = 0;
   showChoice(view.coordinates.length);
   showCoordinates(view.coordinates);
   drawChosen();
   byId("notes").replaceChildren(
-    ...[...warnings(view), ...view.notes].map((text) => make("li", { text })),
+    ...[...warnings(view), ...view.notes].map((text) => make("li", { text: worded(text) })),
   );
 }
 
+/** What a figure needs to say where it stands by itself: the mechanism and its guarantee. */
+function settingOf({ mechanism, guarantees, people }) {
+  const { epsilon, delta, epsilon_at_delta: atDelta, rho } = guarantees;
+  const short = mechanism.shown.replace(/\d+\.\d{5,}/g, (x) => String(Number(x).toPrecision(5)));
+  const parts = [
+    worded(short),
+    delta && atDelta ? `ε = ${readableAtMost(atDelta)} at δ = ${readable(delta)}` : null,
+    epsilon ? `pure ε = ${readableAtMost(epsilon)}` : null,
+    delta || !rho ? null : `ρ = ${readableAtMost(rho)}`,
+    people ? `${readable(people.count, 9)} people` : null,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
 function drawChosen() {
+  if (!shown) return; // nothing is known yet
   const view = shown;
   const coordinate = view.coordinates[chosen];
   chart.draw(spec(coordinate, view.coordinates.length > 1));
@@ -153,8 +177,19 @@ function rows({ density, stems }) {
 
 function warnings(view) {
   if (view.beats_the_middle) return [];
+  const middle = `always publishing the middle, which needs no data, has an error of ${readable(view.middle_rmse)}`;
+  if (view.best_beats_the_middle === true) {
+    return [
+      `This mechanism is of no use here: ${middle}, and this one is not clearly below that. The budget allows better: choose “the one with the lowest error”.`,
+    ];
+  }
+  if (view.best_beats_the_middle === false) {
+    return [
+      `This budget is too small to be of use: ${middle}, and no mechanism is clearly below that.`,
+    ];
+  }
   return [
-    `This budget is too small to be of use: always publishing the middle has an error of ${readable(view.middle_rmse)}, which is not clearly larger.`,
+    `This mechanism with this budget is of no use: ${middle}, and this one is not clearly below that. Compare shows whether another mechanism is.`,
   ];
 }
 
@@ -168,12 +203,10 @@ function showFacts(view, coordinate) {
   ];
   if (view.confidence)
     pairs.splice(1, 0, [
-      "if this were the output: the true value is in (95 %)",
+      "if this value were the output: 95 % interval of the true value",
       range(view.confidence),
     ]);
   facts(byId("see-facts"), pairs);
-  byId("glance-numbers").textContent =
-    `RMSE ${readable(coordinate.rmse)} · 95 % in ${range(coordinate.interval)}`;
   speak(
     `95 percent of outputs are in ${range(coordinate.interval)}. RMSE ${readable(coordinate.rmse)}, bias ${readable(settled(coordinate.bias, coordinate.rmse))}.`,
   );
@@ -185,21 +218,21 @@ function showChoice(count) {
   place.hidden = count < 2;
   if (count === choices) return;
   choices = count;
-  const name = fresh("coordinate");
-  place.setAttribute("role", "radiogroup");
-  place.setAttribute("aria-label", "Coordinate");
+  const [name, words] = [fresh("coordinate"), fresh("coordinate")];
+  const buttons = Array.from({ length: count }, (_, index) => {
+    const id = fresh("coordinate");
+    const input = make("input", { type: "radio", name, id, change: () => choose(index) });
+    input.checked = index === chosen;
+    return make(
+      "span",
+      {},
+      input,
+      make("label", { for: id, text: String(index + 1), title: `Coordinate ${index + 1}` }),
+    );
+  });
   place.replaceChildren(
-    ...Array.from({ length: count }, (_, index) => {
-      const id = fresh("coordinate");
-      const input = make("input", { type: "radio", name, id, change: () => choose(index) });
-      input.checked = index === chosen;
-      return make(
-        "span",
-        {},
-        input,
-        make("label", { for: id, text: String(index + 1), title: `Coordinate ${index + 1}` }),
-      );
-    }),
+    make("span", { id: words, class: "named", text: "Coordinate" }),
+    make("div", { class: "segments", role: "radiogroup", "aria-labelledby": words }, ...buttons),
   );
 }
 

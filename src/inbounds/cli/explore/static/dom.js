@@ -42,13 +42,20 @@ export function facts(list, pairs) {
   });
 }
 
-/** A table that scrolls sideways by itself; the first cell of each row is its heading. */
+/** A table that scrolls sideways by itself; the first cell of each row is its heading, and stays. */
 export function table(label, headings, rows) {
   const head = make("tr", {}, ...headings.map((text) => make("th", { scope: "col", text })));
   const body = rows.map((cells) => make("tr", {}, ...cells.map(cell)));
   return make(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": label,
+      scroll: ({ currentTarget: place }) =>
+        place.classList.toggle("scrolled", place.scrollLeft > 0),
+    },
     make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)),
   );
 }

@@ -10,14 +10,19 @@ export function tick(text, changed, checked = false) {
   return { input, root: make("div", { class: "check" }, input, make("label", { for: id, text })) };
 }
 
-/** A choice among a few words, [value, text] each. */
+/** A choice among a few words, [value, text, cannot be chosen] each. */
 export function pick(text, options, changed = () => {}) {
   const id = fresh("pick");
   const select = make("select", { id, change: () => changed(select.value) });
   const offer = (some) => {
     const before = select.value;
-    select.replaceChildren(...some.map(([value, shown]) => make("option", { value, text: shown })));
-    if (some.some(([value]) => value === before)) select.value = before;
+    select.replaceChildren(
+      ...some.map(([value, shown, disabled = false]) =>
+        make("option", { value, text: shown, disabled }),
+      ),
+    );
+    if (some.some(([value, , disabled]) => value === before && !disabled)) select.value = before;
+    else select.value = some[0][0];
   };
   offer(options);
   return {

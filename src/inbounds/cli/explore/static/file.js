@@ -3,12 +3,19 @@
 import { askAboutFile, Problem } from "./api.js";
 import { buildColumns } from "./columns.js";
 import { byId, fresh, make, speak } from "./dom.js";
-import { segments } from "./fields.js";
-import { Release } from "./release.js";
+import { pick, segments } from "./fields.js";
+import { Draws, Release } from "./release.js";
 import { buildSummary } from "./summary.js";
 
 const MOST = 64 * 2 ** 20;
+const DELIMITERS = [
+  [",", "comma"],
+  [";", "semicolon"],
+  ["\t", "tab"],
+  ["|", "vertical bar"],
+];
 const part = { file: null, turn: 0 };
+const draws = new Draws();
 
 export function buildFile() {
   byId("file-body").append(chooser(), (part.rest = make("div", { hidden: true })));
@@ -24,6 +31,9 @@ export function buildFile() {
     path: "/api/file/draw",
     button: "Draw once",
     name: "the private file",
+    fits: ({ for_rows: fits }) => fits !== false,
+    misfit:
+      "A draw of rows hides a person's values, but not that the person is there, so it cannot be charged to every dataset.",
     warning:
       "This replaces every person's value by a private output. Columns that you do not pick, and the number of rows, are published unchanged.",
   });
@@ -31,6 +41,9 @@ export function buildFile() {
     path: "/api/file/summarize",
     button: "Draw the summary once",
     name: "the summary",
+    fits: ({ for_summaries: fits }) => fits !== false,
+    misfit:
+      "A summary hides rows or people and nothing else, so it cannot be charged to every dataset.",
     warning:
       "This publishes statistics of the whole file, or of its groups, together at one guarantee.",
   });
@@ -43,7 +56,8 @@ export function buildFile() {
 function form(kind, build, options) {
   const place = make("div", { class: `form-${kind}` });
   const built = build(place, () => release.touch());
-  const release = new Release({ ...options, file: () => part.file, head: built.head });
+  const head = () => ({ ...built.head(), ...cells(part.file) });
+  const release = new Release({ ...options, file: () => part.file, head, draws });
   const root = make("div", {}, place, release.root);
   return { root, built, release };
 }
@@ -63,13 +77,21 @@ function chooser() {
   });
   part.wrong = make("p", { class: "wrong", id: `${id}-error` });
   part.name = make("p", { class: "chosen" });
+  part.notes = make("ul", { class: "notes" });
+  part.delimiter = pick("Between the cells of a CSV file is a", DELIMITERS, () => take(part.last));
+  part.delimiter.root.hidden = true;
   const zone = make(
     "div",
     { class: "drop" },
     make("label", { for: id, text: "Choose a CSV or Parquet file, or drop it here" }),
     input,
-    make("p", { class: "quiet", text: "One row per person, at most 64 MiB." }),
+    make("p", {
+      class: "quiet",
+      text: "One row per person, at most 64 MiB. Files of Arrow and Feather can be read too.",
+    }),
+    part.delimiter.root,
     part.name,
+    part.notes,
     part.wrong,
   );
   const over = (event) => {
@@ -84,9 +106,21 @@ function chooser() {
   return zone;
 }
 
+/** What the server must know to take the cells of a file apart. */
+const cells = (file) =>
+  file && isCsv(file) && part.delimiter.select.value !== ","
+    ? { delimiter: part.delimiter.select.value }
+    : {};
+
+const isCsv = ({ name }) => name.toLowerCase().endsWith(".csv");
+
 async function take(file) {
+  if (part.last?.name !== file.name) part.delimiter.select.value = ",";
+  part.last = file;
+  part.delimiter.root.hidden = !isCsv(file);
   part.wrong.textContent = "";
   part.name.textContent = "";
+  part.notes.replaceChildren();
   part.rest.hidden = true;
   part.file = null;
   const mine = (part.turn += 1);
@@ -96,16 +130,19 @@ async function take(file) {
         413,
         `This file has ${size(file.size)}; at most 64 MiB can be read here. Use the command “inbounds privatize” instead.`,
       );
-    const { columns } = await askAboutFile("/api/file/columns", { name: file.name }, file);
+    const head = { name: file.name, ...cells(file) };
+    const { columns, notes = [] } = await askAboutFile("/api/file/columns", head, file);
     if (mine !== part.turn) return;
     part.file = file;
-    part.name.textContent = `${file.name}, ${size(file.size)}, ${columns.length} columns`;
+    const many = columns.length === 1 ? "1 column" : `${columns.length} columns`;
+    part.name.textContent = `${file.name}, ${size(file.size)}, ${many}`;
+    part.notes.replaceChildren(...notes.map((text) => make("li", { text })));
     for (const { built, release } of Object.values(part.forms)) {
       built.offer(columns);
       release.reset();
     }
     part.rest.hidden = false;
-    speak(`${file.name} is open. It has ${columns.length} columns.`, 0);
+    speak([`${file.name} is open. It has ${many}.`, ...notes].join(" "), 0);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     if (mine === part.turn) part.wrong.textContent = problem.message;

@@ -2,8 +2,9 @@
 
 import { Newest } from "./api.js";
 import { byId, fresh, make, speak } from "./dom.js";
+import { readable } from "./numbers.js";
 import { Box } from "./slider.js";
-import { change, listen, state } from "./state.js";
+import { doubted, isLocal, listen, listenToDoubts, replace, state, width } from "./state.js";
 
 const ERRORS = [
   ["average_rmse", "on average (RMSE)"],
@@ -14,7 +15,7 @@ const ERRORS = [
 const SOUGHT = [
   ["epsilon", "ε"],
   ["delta", "δ"],
-  ["people", "the number of people"],
+  ["people", "people"],
 ];
 const part = {};
 let turn = 0;
@@ -23,11 +24,13 @@ export function buildGoal() {
   part.error = new Box({
     label: "I can accept an error of",
     name: "The error",
-    changed: (number) => (part.at_most = number),
+    examples: "0.5 or 10",
+    changed: clear,
+    invalid: clear,
   });
-  part.error.show((part.at_most = 1));
+  part.error.show(1);
   part.measure = choice("measured", ERRORS);
-  part.find = choice("find", SOUGHT);
+  part.find = choice("Find", SOUGHT);
   part.wrong = make("p", { class: "wrong", id: fresh("error") });
   part.button = make("button", { type: "submit", class: "main", text: "Find" });
   byId("goal-form").append(
@@ -35,10 +38,12 @@ export function buildGoal() {
     part.measure.root,
     part.find.root,
     part.button,
-    part.wrong,
   );
+  // Below the whole form: a message there moves neither a box nor the button.
+  byId("goal-form").after(part.error.error, part.wrong);
   byId("goal-form").addEventListener("submit", find);
   listen(adapt);
+  listenToDoubts(clear);
   adapt(state.question);
 }
 
@@ -46,18 +51,18 @@ function choice(text, options) {
   const id = fresh("choice");
   const select = make(
     "select",
-    { id, "aria-describedby": `${id}-error`, change: () => adapt(state.question) },
+    {
+      id,
+      change: () => {
+        wanted.set(select, select.value);
+        adapt(state.question);
+      },
+    },
     ...options.map(([value, shown]) => make("option", { value, text: shown })),
   );
   return {
     select,
-    root: make(
-      "div",
-      { class: "field" },
-      make("label", { for: id, text }),
-      select,
-      make("p", { class: "wrong", id: `${id}-error` }),
-    ),
+    root: make("div", { class: "field" }, make("label", { for: id, text }), select),
   };
 }
 
@@ -77,16 +82,24 @@ function adapt(question) {
     measure === "mean_rmse" ? forPeople || question.people !== null : !forPeople,
   ]);
   offer(part.measure.select, Object.fromEntries(measures));
+  clear();
+}
+
+/** Take a result away that is for other numbers. */
+function clear() {
   turn += 1;
   byId("goal-result").replaceChildren();
 }
 
-/** Hide what does not fit, and choose something that does. */
+const wanted = new Map(); // what a person chose, even while it does not fit
+
+/** Hide what does not fit, and choose something that does: what was wanted, if it is there. */
 function offer(select, fits) {
   for (const option of select.options) option.hidden = option.disabled = !fits[option.value];
   const open = [...select.options].filter((option) => !option.disabled);
-  if (open.length && !open.some((option) => option.value === select.value))
-    select.value = open[0].value;
+  const wish = wanted.get(select) ?? select.options[0].value;
+  const fitting = open.find((option) => option.value === wish) ?? open[0];
+  if (fitting) select.value = fitting.value;
 }
 
 const solver = new Newest("/api/goal", {
@@ -98,31 +111,57 @@ const solver = new Newest("/api/goal", {
 
 function find(event) {
   event.preventDefault();
-  if (!(part.at_most > 0)) return part.error.fail("The error must be a positive number.");
+  clear();
+  const { error } = part;
+  if (!(error.value > 0)) {
+    const isEmpty = error.box.value.trim() === "";
+    const said = isEmpty ? "Type the error that you can accept." : error.fault;
+    error.fail(said || "The error must be positive.");
+    return error.box.focus();
+  }
+  if (doubted()) return show({ possible: false, sentence: `In the question: ${doubted()}` });
   const goal = {
     find: part.find.select.value,
     error: part.measure.select.value,
-    at_most: part.at_most,
+    at_most: error.value,
   };
   byId("goal-result").replaceChildren(make("p", { class: "quiet", text: "computing…" }));
-  return solver.ask({ question: state.question, goal }, (turn += 1));
+  return solver.ask({ question: asked(goal.find), goal }, turn);
+}
+
+/** The question; if people are sought, one person's own value is hidden, which can change fully. */
+function asked(find) {
+  const { question } = state;
+  const isNew = find === "people" && question.people === null;
+  return isNew ? { ...question, sensitivity: [width(question)] } : question;
 }
 
 function show({ possible, sentence, question }) {
   const words = make("p", { class: "lead", text: sentence });
   const result = byId("goal-result");
   if (!possible) return result.replaceChildren(words);
+  const local = make("p", { class: "quiet", text: reach(question) });
   const use = make("button", {
     type: "button",
     class: "main",
     text: "Use this",
     click: () => {
       const { bounds, step, sensitivity, norm, guarantee, mechanism, people } = question;
-      change({ bounds, step, sensitivity, norm, guarantee, mechanism, people });
-      result.replaceChildren(make("p", { class: "quiet", text: `Taken over. ${sentence}` }));
+      replace({ bounds, step, sensitivity, norm, guarantee, mechanism, people });
+      const taken = `The question uses this now. ${sentence}`;
+      result.replaceChildren(make("p", { class: "quiet", text: taken }));
       part.button.focus(); // the button that had the focus is gone
-      speak("Taken over into the question.");
+      speak("The question uses this now.");
     },
   });
-  return result.replaceChildren(words, use);
+  return result.replaceChildren(words, local, use);
+}
+
+/** Which sensitivity a number of people is for: without it, the number says little. */
+function reach(question) {
+  if (question.people === null) return "";
+  const [wide, moved] = [readable(width(question)), readable(question.sensitivity[0])];
+  return isLocal(question)
+    ? `This is for a sensitivity of ${wide}, the width of the bounds: every person hides their own value.`
+    : `This is for a sensitivity of ${moved}. To hide a person's own value, it must be the width of the bounds, ${wide}.`;
 }

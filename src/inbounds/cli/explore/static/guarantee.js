@@ -1,14 +1,15 @@
 // What the mechanism promises: in words, in numbers, and as a curve.
 
 import { Chart, line } from "./chart.js";
-import { byId, facts, shape, table } from "./dom.js";
-import { ceiling, percent, percentAtMost, plain, readable } from "./numbers.js";
+import { byId, facts, make, shape, table } from "./dom.js";
+import { ceiling, percent, percentAtMost, readable, readableAtMost, worded } from "./numbers.js";
 
 const ODDS = new Map([
   [0.01, "1 in 100"],
   [0.1, "1 in 10"],
   [0.5, "1 in 2"],
 ]);
+const FLOOR = 1e-16; // the least δ that the curve shows, unless a smaller one is asked for
 let chart;
 
 export function buildGuarantee() {
@@ -21,9 +22,12 @@ export function buildGuarantee() {
 
 export function drawGuarantee(view, question) {
   const { guarantees, risk, mechanism } = view;
-  byId("risk-sentence").textContent = risk.sentence;
-  byId("risk-table").replaceChildren(risks(risk.rows));
-  facts(byId("promise-facts"), numbers(mechanism, guarantees));
+  byId("risk-sentence").textContent = worded(risk.sentence);
+  byId("risk-table").replaceChildren(
+    risks(risk.rows),
+    ...(risk.note ? [make("p", { class: "quiet", text: worded(risk.note) })] : []),
+  );
+  facts(byId("promise-facts"), numbers(mechanism, guarantees, question.guarantee));
   drawCurve(guarantees, question.guarantee);
 }
 
@@ -35,7 +39,7 @@ function risks(rows) {
   ]);
   return table(
     "How sure a guess can become",
-    ["sure before", "at most sure after", "from … to"],
+    ["sure before", "at most sure after", "as a bar"],
     lines,
   );
 }
@@ -59,7 +63,8 @@ function bar(before, after) {
   );
 }
 
-function numbers(mechanism, { epsilon, delta, rho, gdp }) {
+function numbers(mechanism, guarantees, asked) {
+  const { epsilon, delta, epsilon_at_delta: atDelta, rho, gdp } = guarantees;
   const pairs = [["mechanism", mechanism.name]];
   if (mechanism.scale_name) {
     const name = { sigma: "σ (scale of the noise)" }[mechanism.scale_name] ?? mechanism.scale_name;
@@ -73,30 +78,41 @@ function numbers(mechanism, { epsilon, delta, rho, gdp }) {
   }
   return [
     ...pairs,
-    ["ε", readable(epsilon)],
-    ["δ", readable(delta)],
-    ["ρ (zCDP)", readable(rho)],
-    ["μ (Gaussian privacy)", readable(gdp)],
+    ...epsilons(epsilon, delta, atDelta, asked),
+    ["ρ (zCDP)", readableAtMost(rho)],
+    ["μ (Gaussian privacy)", readableAtMost(gdp)],
   ];
 }
 
-function drawCurve({ curve }, { epsilon, delta }) {
+/** The pure ε, and the one that belongs to a δ: an ε and a δ are stated only as a pair. */
+function epsilons(pure, delta, atDelta, asked) {
+  const known = (number) => number !== null && number !== undefined;
+  const written = known(pure) ? readableAtMost(pure) : "none";
+  const pair = known(atDelta) && delta > 0;
+  if (!pair && asked.rho === undefined) return [["ε", written]];
+  return [
+    ...(pair ? [[`ε at δ = ${readable(delta)}`, readableAtMost(atDelta)]] : []),
+    ["pure ε", written],
+  ];
+}
+
+function drawCurve({ curve }, { epsilon, delta, rho }) {
   const known = curve.delta.filter((d) => d !== null && d > 0);
   const most = Math.max(...known, 1e-300);
-  const deep = Boolean(delta); // with a δ asked for, small ones matter
-  const low = deep ? 10 ** Math.floor(Math.log10(Math.max(1e-16, Math.min(delta, ...known)))) : 0;
-  const high = deep ? 10 ** Math.ceil(Math.log10(most)) : ceiling(most * 1.02);
+  const deep = Boolean(delta) || rho !== undefined; // with a δ to choose, small ones matter
+  const low = deep ? floor(known, delta) : 0;
+  const high = deep ? 10 ** Math.ceil(Math.log10(most) - 1e-9) : ceiling(most * 1.02);
   const last = Math.max(...curve.epsilon.filter((_, i) => curve.delta[i] !== null), 1e-9);
   const asked =
-    epsilon !== undefined && epsilon <= last * 1.0001 && (!deep || delta >= low)
-      ? { epsilon, delta: delta ?? 0 }
-      : null;
+    epsilon !== undefined && epsilon <= last * 1.0001 ? { epsilon, delta: delta ?? 0 } : null;
+  const goesOn = deep && curve.delta.some((d) => d !== null && d < low);
+  const points = deep ? downTo(low, curve) : curve;
   chart.draw({
     label: `Delta at every epsilon from 0 to ${readable(last)}; at 0, delta is ${readable(curve.delta[0])}.`,
     x: { low: 0, high: last, label: "ε" },
     y: { low, high: Math.max(high, low * 10), label: deep ? "δ (logarithmic)" : "δ", log: deep },
     paint: (drawn) => [
-      shape("path", { d: drawn.path(curve.epsilon, curve.delta), class: "curve" }),
+      shape("path", { d: drawn.path(points.epsilon, points.delta), class: "curve" }),
       ...(asked
         ? [
             shape("circle", {
@@ -108,12 +124,41 @@ function drawCurve({ curve }, { epsilon, delta }) {
           ]
         : []),
     ],
-    legend: [["curve", "δ of this mechanism"], ...(asked ? [["point", "what you asked for"]] : [])],
+    legend: [
+      [
+        "curve",
+        `δ of this mechanism${goesOn ? `; the chart ends at δ = ${readable(low)}, but the curve goes on` : ""}`,
+      ],
+      ...(asked ? [["point", "what you asked for"]] : []),
+    ],
     columns: ["ε", "δ"],
-    rows: () =>
-      curve.epsilon.map((x, i) => [
-        x,
-        curve.delta[i] === null ? "–" : plain(Number(curve.delta[i].toPrecision(4))),
-      ]),
+    rows: () => curve.epsilon.map((x, i) => [x, curve.delta[i]]),
   });
+}
+
+/** The power of ten at which a logarithmic axis of δ ends: no curve goes on for ever. */
+function floor(known, delta) {
+  const least = Math.max(FLOOR, Math.min(delta || 1, ...known));
+  return 10 ** Math.floor(Math.log10(Math.min(delta || 1, least)) + 1e-9);
+}
+
+/** The part of a curve from `low` upwards, which ends on `low` where the curve crosses it. */
+function downTo(low, { epsilon, delta }) {
+  const part = { epsilon: [], delta: [] };
+  for (let i = 0; i < epsilon.length && delta[i] !== null; i += 1) {
+    if (delta[i] >= low) {
+      part.epsilon.push(epsilon[i]);
+      part.delta.push(delta[i]);
+    } else {
+      if (i > 0) {
+        // On a logarithmic axis a line between two points is one of the logarithms.
+        const fall = Math.log(delta[i - 1] / low);
+        const stretch = delta[i] > 0 ? fall / Math.log(delta[i - 1] / delta[i]) : 1;
+        part.epsilon.push(epsilon[i - 1] + stretch * (epsilon[i] - epsilon[i - 1]));
+        part.delta.push(low);
+      }
+      break;
+    }
+  }
+  return part;
 }

@@ -99,7 +99,7 @@ export class Handle {
     if (step && inside > low && inside < high) {
       inside = round(Math.min(high, low + step * Math.round((inside - low) / step)), 12);
     }
-    const all = [...values(state.question)];
+    const all = [...(state.question.value ?? values(state.question))];
     all[this.index()] = inside;
     change({ value: all });
   }
@@ -108,6 +108,8 @@ export class Handle {
   #place() {
     const value = values(state.question)[this.index()];
     if (value === undefined || !this.chart.spec) return;
+    const [low, high] = this.#bounds();
+    if (!(low < high)) return; // the chart is still that of the last bounds
     const { spec, box, x: axis } = this.chart;
     const inside = Math.min(spec.x.high, Math.max(spec.x.low, value));
     const x = Math.min(box.right, Math.max(box.left, axis.at(inside)));
@@ -115,7 +117,6 @@ export class Handle {
     set(this.knob, { cx: x, cy: box.bottom });
     set(this.text, { x: Math.min(box.right - 20, Math.max(box.left + 20, x)), y: box.top + 6 });
     this.text.textContent = readable(value);
-    const [low, high] = this.#bounds();
     set(this.root, {
       class: "handle",
       "aria-valuemin": low,

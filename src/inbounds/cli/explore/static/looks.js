@@ -1,21 +1,24 @@
 // One look for each mechanism: the shades of the library's own figures, and a letter for those who
-// do not see colours.
+// do not see colours. The colours are in charts.css, light and dark.
 
-const LOOKS = {
-  BoundedGaussian: ["#1f4e79", "#ffffff", "G"],
-  BoundedLaplace: ["#4a90c4", "#0b0b0b", "L"],
-  ClampedGaussian: ["#f2b266", "#0b0b0b", "g"],
-  ClampedLaplace: ["#fff2cc", "#0b0b0b", "l"],
-  ClampedStaircase: ["#d98880", "#0b0b0b", "S"],
-  Window: ["#a9dfbf", "#0b0b0b", "W"],
-  Optimal: ["#e8f6f3", "#0b0b0b", "O"],
-  "Optimal (worst)": ["#c8e6df", "#0b0b0b", "P"],
-  "Optimal (unbiased)": ["#dceee9", "#0b0b0b", "U"],
-  "BoundedGaussian (paper)": ["#b39bc4", "#0b0b0b", "p"],
-  "BoundedGaussian (Liu)": ["#dddddd", "#0b0b0b", "q"],
+const LETTERS = {
+  BoundedGaussian: "G",
+  BoundedLaplace: "L",
+  ClampedGaussian: "g",
+  ClampedLaplace: "l",
+  ClampedStaircase: "S",
+  Window: "W",
+  Optimal: "O",
+  "Optimal (worst)": "P",
+  "Optimal (unbiased)": "U",
+  "BoundedGaussian (paper)": "p",
+  "BoundedGaussian (Liu)": "q",
 };
 
+/** The letter of a mechanism, and the class of its chip or cell and of the letter on it. */
 export function look(name) {
-  const [fill, ink, letter] = LOOKS[name] ?? ["#bbbbbb", "#0b0b0b", "·"];
-  return { fill, ink, letter, known: name in LOOKS };
+  const known = Object.hasOwn(LETTERS, name);
+  const letter = known ? LETTERS[name] : "·";
+  const kind = known ? name.toLowerCase().replace(/[^a-z]+/g, "-").replace(/-$/, "") : "other";
+  return { fill: `fill-${kind}`, ink: `ink-${kind}`, letter, known };
 }

@@ -4,15 +4,16 @@ import { fragment, keepToken, Newest, takeToken } from "./api.js";
 import { buildBudget, loadLedger } from "./budget.js";
 import { drawComparison } from "./comparison.js";
 import { blameField, buildControls, forgive } from "./controls.js";
-import { buildDensity, drawDensity } from "./density.js";
+import { buildDensity, drawDensity, follow } from "./density.js";
 import { byId, speak } from "./dom.js";
 import { buildError } from "./error.js";
 import { buildFile } from "./file.js";
 import { buildGoal } from "./goal.js";
 import { buildGuarantee, drawGuarantee } from "./guarantee.js";
 import { buildMap, loadMap } from "./map.js";
+import { range, readable } from "./numbers.js";
 import { buildPeople, drawPeople } from "./people.js";
-import { listen, restore, state, values } from "./state.js";
+import { doubted, listen, listenToDoubts, restore, state, values } from "./state.js";
 import { buildTake, showComparedSnippets, showLink, showSnippets } from "./take.js";
 
 const REST = 200; // milliseconds without a change after which the hand rests
@@ -44,7 +45,7 @@ const comparison = new Newest("/api/compare", {
   failed: (problem, { key }) => {
     settle("compared", wanted === key ? state.changes : -1);
     // What is wrong with the question was said by the view; what is wrong with the server was not.
-    if (problem.status === 0 || problem.status === 401) fails(problem);
+    if (problem.status <= 0 || problem.status === 401) fails(problem);
   },
   busy: busily("compare-computing"),
 });
@@ -72,23 +73,48 @@ function busily(id) {
 }
 
 let worked = false;
+let failed = false;
 function works() {
   worked = true;
+  failed = false;
   byId("banner").hidden = true;
   byId("connect").hidden = true;
-  results().classList.remove("stale");
   forgive();
+  showAge();
 }
 
 function fails(problem) {
   const banner = byId("banner");
+  // Beside its field a message needs no banner, which would cover the field in a low window.
   const atField = problem.status === 400 && blameField(problem.message);
   const rest = worked ? " The results are for the last question that worked." : "";
-  banner.textContent = problem.message + rest;
-  banner.hidden = false;
+  banner.textContent = atField ? "" : problem.message + rest;
+  banner.hidden = atField;
   byId("connect").hidden = problem.status !== 401;
-  results().classList.add("stale");
+  failed = true;
+  showAge();
   if (!atField) speak(problem.message);
+}
+
+let numbers = ""; // of the newest view, for the head of the page
+follow((view, index) => {
+  const { average_rmse: average } = view.error;
+  numbers = `RMSE ${readable(average)} on average · 95 % in ${range(view.coordinates[index].interval)}`;
+  showAge();
+});
+
+/** Grey out results that answer another question than the one in the boxes, and say so. */
+function showAge() {
+  const old = failed || doubted() !== "";
+  results().classList.toggle("stale", old);
+  const text = old && worked ? "results of an earlier question" : numbers;
+  if (byId("glance-numbers").textContent !== text) byId("glance-numbers").textContent = text;
+}
+
+function showDoubt() {
+  showAge();
+  const wrong = doubted();
+  if (wrong) speak(`${wrong} The results are those of an earlier question.`);
 }
 
 let resting;
@@ -147,6 +173,7 @@ buildFile();
 buildBudget();
 restore(location.hash);
 listen(refresh);
+listenToDoubts(showDoubt);
 byId("connect").addEventListener("submit", connect);
 addEventListener("hashchange", () => {
   takeToken();

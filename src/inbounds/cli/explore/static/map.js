@@ -14,7 +14,11 @@ let chosen = 0; // the delta of the map that is shown
 let underway = null; // the delta of the map that is computed
 
 export function buildMap() {
-  part.pure = make("button", { type: "button", text: "Map for δ = 0", click: () => show(0) });
+  part.pure = make("button", {
+    type: "button",
+    text: "Show the map for δ = 0",
+    click: () => show(0),
+  });
   part.own = make("button", {
     type: "button",
     click: () => compute(state.question.guarantee.delta),
@@ -39,13 +43,14 @@ export async function loadMap() {
 function adapt() {
   const delta = state.question.guarantee.delta ?? 0;
   part.own.hidden = !(delta > 0) || delta === chosen;
-  part.own.textContent = `${maps.has(delta) ? "Map" : "Compute the map"} for δ = ${readable(delta)}`;
+  part.own.textContent = `${maps.has(delta) ? "Show" : "Compute"} the map for δ = ${readable(delta)}`;
   part.pure.hidden = chosen === 0;
   if (maps.has(chosen)) draw(maps.get(chosen));
 }
 
 function show(delta) {
   chosen = delta;
+  if (underway === null) part.words.textContent = "";
   adapt();
 }
 
@@ -56,8 +61,8 @@ async function compute(delta) {
   part.own.disabled = true;
   try {
     maps.set(delta, await finished(delta));
-    part.words.textContent = delta ? "The map is ready." : "";
     show(delta);
+    part.words.textContent = delta ? `The map for δ = ${readable(delta)} is shown.` : "";
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     part.words.textContent = problem.message;
@@ -81,18 +86,25 @@ async function finished(delta) {
   }
 }
 
+/** What the question has and the map has not. */
+function foreign({ bounds, step, people, guarantee }) {
+  if (bounds.length > 1) return "has several coordinates";
+  if (people !== null) return "is about local privacy";
+  if (guarantee.epsilon === undefined) return "is about ρ";
+  return step === null ? null : "has a step";
+}
+
 /** Where the question is on the map, or why it is not there. */
 function here(map) {
   const { bounds, sensitivity, guarantee } = state.question;
-  if (bounds.length > 1)
-    return { why: "The map is for one coordinate, so your question is not on it." };
-  if (guarantee.epsilon === undefined)
-    return { why: "The map is by ε, so your question, with ρ, is not on it." };
+  const other = foreign(state.question);
+  if (other)
+    return { why: `Your question ${other}, so it is not on the map: the table above decides.` };
   const fraction = Math.min(1, sensitivity[0] / (bounds[0][1] - bounds[0][0]));
   const inside = (x, marks) =>
     x >= edge(marks, 0) * 0.9999 && x <= edge(marks, marks.length) * 1.0001;
   if (!inside(fraction, map.fractions) || !inside(guarantee.epsilon, map.epsilons)) {
-    return { why: "Your question lies outside of the map." };
+    return { why: "Your question lies outside of the map: the table above decides." };
   }
   const column = nearest(map.fractions, fraction);
   const row = nearest(map.epsilons, guarantee.epsilon);
@@ -102,6 +114,7 @@ function here(map) {
     best: map.best[row][column],
     margin: map.margin[row][column],
     useless: map.useless[row][column],
+    otherDelta: (guarantee.delta ?? 0) !== map.delta,
   };
 }
 
@@ -122,13 +135,12 @@ function edge(marks, i) {
 function draw(map) {
   const place = here(map);
   const { fractions, epsilons } = map;
-  const also =
-    state.question.guarantee.delta > 0 !== map.delta > 0
-      ? ` This map is for δ = ${readable(map.delta)}.`
-      : "";
-  byId("map-words").textContent = (place.why ?? sentence(place)) + also;
+  const said = place.why ?? sentence(place);
+  const subject = `δ = ${readable(map.delta)}, one number without a step, not local privacy`;
+  byId("map-words").textContent = `This map is for ${subject}. ${said}`;
   part.chart.draw({
-    label: `Map of the mechanism with the lowest average RMSE at δ = ${readable(map.delta)}, by sensitivity and epsilon. ${place.why ?? sentence(place)}`,
+    label: `Map of the mechanism with the lowest average RMSE at δ = ${readable(map.delta)}, by sensitivity and epsilon. ${said}`,
+    setting: `The lowest average RMSE for ${subject}`,
     x: {
       low: edge(fractions, 0),
       high: edge(fractions, fractions.length),
@@ -139,14 +151,16 @@ function draw(map) {
     paint: (chart) => [...cells(chart, map), ...frontier(chart, map), ...mark(chart, place)],
     legend: [
       ...names(map).map((name) => [chip(name), `${look(name).letter}: ${name}`]),
-      ["frontier", "below: not clearly better than the middle of the box"],
+      ...(map.useless.flat().includes(true)
+        ? [["frontier", "below: not clearly better than the middle of the box"]]
+        : []),
       ...(place.why
         ? []
         : [
             [
               [
-                shape("circle", { cx: 13, cy: 7, r: 5.5, class: "halo" }),
-                shape("circle", { cx: 13, cy: 7, r: 5.5, class: "here" }),
+                shape("circle", { cx: 13, cy: 7, r: 4, class: "halo" }),
+                shape("circle", { cx: 13, cy: 7, r: 4, class: "here" }),
               ],
               "you are here",
             ],
@@ -168,10 +182,14 @@ function draw(map) {
 
 const names = (map) => [...new Set(map.best.flat())].sort();
 
-function sentence({ best, margin, useless }) {
+function sentence({ best, margin, useless, otherDelta }) {
+  if (otherDelta) {
+    const asked = readable(state.question.guarantee.delta ?? 0);
+    return `You asked for δ = ${asked}, for which the best mechanism may be another: the table above decides.`;
+  }
   if (useless)
-    return "You are here: with so small a budget, no mechanism is clearly better than always publishing the middle of the box.";
-  return `You are here: ${best} has the lowest RMSE, ${readable(margin, 2)} % below the second lowest.`;
+    return "You are here: in the nearest cell of the map, no mechanism is clearly better than always publishing the middle of the box, as the budget is so small. The table above is for exactly your numbers.";
+  return `You are here: ${best} has the lowest RMSE in the nearest cell of the map, ${readable(margin, 2)} % below the second lowest. The table above is for exactly your numbers.`;
 }
 
 const chip = (name) => [
@@ -181,8 +199,7 @@ const chip = (name) => [
     width: 16,
     height: 13,
     rx: 2,
-    fill: look(name).fill,
-    class: "chip",
+    class: `chip ${look(name).fill}`,
   }),
 ];
 
@@ -200,15 +217,13 @@ function cells(chart, { fractions, epsilons, best }) {
           y: top,
           width: right - left,
           height: bottom - top,
-          fill,
-          class: "cell",
+          class: `cell ${fill}`,
         }),
         shape("text", {
           x: (left + right) / 2,
           y: (top + bottom) / 2 + 4,
           "text-anchor": "middle",
-          fill: ink,
-          class: "letter",
+          class: `letter ${ink}`,
           text: letter,
         }),
       );

@@ -1,6 +1,8 @@
 // Numbers as people read them, and as boxes take them.
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const FEW = 5; // digits up to which a number with a power of ten shows three
+const MOST_MARKS = 40; // on an axis
 
 /** As in 3.356, 37,000, −0.5 or 1.5 × 10⁻⁶; a dash for nothing. */
 export function readable(number, digits = 4) {
@@ -8,18 +10,52 @@ export function readable(number, digits = 4) {
   const size = Math.abs(number);
   if (size === 0) return "0";
   const sign = number < 0 ? "−" : "";
-  if (size < 1e-3 || size >= 1e9) return sign + scientific(size, Math.min(digits, 3));
+  if (size < 1e-3 || size >= 1e9) {
+    return sign + scientific(size, digits > FEW ? digits : Math.min(digits, 3));
+  }
   const rounded = Number(size.toPrecision(digits));
   if (rounded >= 1000) {
-    return sign + rounded.toLocaleString("en-US", { maximumFractionDigits: 1 });
+    return sign + rounded.toLocaleString("en-US", { maximumFractionDigits: places(size, digits) });
   }
   return sign + String(rounded);
 }
 
+/** The digits after the point of a number from 1,000: one, or those that were asked for. */
+function places(size, digits) {
+  return digits > FEW ? Math.max(1, digits - Math.floor(Math.log10(size)) - 1) : 1;
+}
+
 function scientific(size, digits) {
-  const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
-  const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "⁻" : RAISED[c])).join("");
+  return withPower(...size.toExponential(digits - 1).split("e"));
+}
+
+function withPower(mantissa, exponent) {
+  const power = String(Number(exponent));
+  const raised = [...power].map((c) => (c === "-" ? "⁻" : RAISED[c])).join("");
   return Number(mantissa) === 1 ? `10${raised}` : `${Number(mantissa)} × 10${raised}`;
+}
+
+/** A sentence of the server with its numbers as this page writes them: 10⁻⁶ for 1e-06. */
+export const worded = (text) =>
+  text.replace(/(?<![\w.])(\d+(?:\.\d+)?)e([-+]?\d+)(?!\w)/gi, (_, mantissa, exponent) =>
+    withPower(mantissa, exponent),
+  );
+
+/** As `readable`, but never rounded down: for what something is at most. */
+export function readableAtMost(number, digits = 4) {
+  if (!(number > 0) || !Number.isFinite(number)) return readable(number, digits);
+  const nearest = Number(number.toPrecision(digits));
+  if (nearest >= number * (1 - 1e-9)) return readable(nearest, digits);
+  const grain = 10 ** (Math.floor(Math.log10(number)) - digits + 1);
+  return readable(nearest + grain, digits);
+}
+
+/** The numbers of an axis in words that tell them apart. */
+export function labels(marks, digits = 4) {
+  for (let more = digits; ; more += 1) {
+    const texts = marks.map((mark) => readable(mark, more));
+    if (more >= 17 || new Set(texts).size === texts.length) return texts;
+  }
 }
 
 /** A number that is only rounding noise beside `scale` is nothing. */
@@ -57,7 +93,7 @@ export function range(pair) {
   const width = Math.abs(pair[1] - pair[0]);
   const size = Math.max(Math.abs(pair[0]), Math.abs(pair[1]));
   const more = width > 0 && size > 0 ? Math.ceil(Math.log10(size / width)) : 0;
-  const digits = Math.min(10, Math.max(3, 3 + more));
+  const digits = Math.min(17, Math.max(3, 3 + more));
   return `${readable(pair[0], digits)} to ${readable(pair[1], digits)}`;
 }
 
@@ -75,15 +111,22 @@ export function ticks(low, high, count) {
   const raw = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].map((s) => s * power).find((s) => s >= raw * 0.999);
+  if (!(step > 0) || !Number.isFinite(step)) return [];
   const first = Math.ceil(low / step - 1e-9);
-  const marks = [];
-  for (let k = first; k * step <= high + 1e-9 * step; k += 1)
-    marks.push(Number((k * step).toPrecision(12)));
-  return marks;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const digits = Math.min(17, Math.max(12, 3 + Math.ceil(Math.log10(size / step))));
+  const marks = new Set();
+  // Counted from 0: far from 0, the next number may be the same number.
+  for (let k = 0; k < MOST_MARKS; k += 1) {
+    const mark = Number(((first + k) * step).toPrecision(digits));
+    if (mark >= low - 1e-9 * step && mark <= high + 1e-9 * step) marks.add(mark);
+  }
+  return [...marks];
 }
 
 /** Powers of ten on a logarithmic axis, thinned to about `count`. */
 export function powers(low, high, count) {
+  if (!(low > 0) || !Number.isFinite(high)) return [];
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   const every = Math.max(1, Math.ceil((last - first + 1) / count));
@@ -96,5 +139,6 @@ export function powers(low, high, count) {
 export function ceiling(number) {
   if (!(number > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(number));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((s) => s * power).find((s) => s >= number * 0.9999);
+  const round = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((s) => s * power);
+  return round.find((s) => s >= number * 0.9999) ?? number;
 }

@@ -3,7 +3,7 @@
 import { Chart, label, line } from "./chart.js";
 import { byId, facts, make, shape } from "./dom.js";
 import { ceiling, readable } from "./numbers.js";
-import { change } from "./state.js";
+import { change, isLocal, width } from "./state.js";
 
 const part = {};
 
@@ -21,9 +21,10 @@ export function buildPeople() {
     }),
   );
   part.words = make("p", { class: "lead" });
+  part.reach = make("p", { class: "quiet" });
   part.facts = make("dl", { class: "facts" });
   part.figure = make("figure", { class: "chart" });
-  part.some = make("div", {}, part.words, part.facts, part.figure);
+  part.some = make("div", {}, part.words, part.reach, part.facts, part.figure);
   byId("many-result").append(part.none, part.some);
   part.some.hidden = true;
   part.chart = new Chart(part.figure, {
@@ -40,6 +41,10 @@ export function drawPeople({ people }, question) {
   if (people === null) return;
   const { count, mean_rmse: read, plain_bias: bias } = people;
   part.words.textContent = `The mean of ${readable(count, 9)} people, read back from their outputs, is off by ${readable(read)} (RMSE).`;
+  const { sensitivity } = question;
+  part.reach.textContent = isLocal(question)
+    ? `The sensitivity is the width of the bounds, ${readable(width(question))}: each person's own value is hidden.`
+    : `This is for a sensitivity of ${readable(sensitivity[0])}. To hide a person's own value, it must be the width of the bounds, ${readable(width(question))}.`;
   facts(part.facts, [
     ["people", readable(count, 9)],
     ["RMSE of the mean, read back", readable(read)],

@@ -13,14 +13,17 @@ export function preview(place) {
   const drawings = make("div", { class: "multiples" });
   place.append(words, drawings);
   const made = new Map(); // a chart for each name
+  let newest = 0; // what was asked last; older answers are for other numbers
   const simulate = new Newest("/api/file/simulate", {
-    done: ({ columns }, names) => {
-      if (!columns.every(({ name }, i) => names[i] === name)) return;
-      words.textContent = `These are ${ROWS.toLocaleString("en-US")} made-up values, spread evenly over the bounds. Your file is not used.`;
+    done: ({ columns }, { names, turn }) => {
+      if (turn !== newest) return;
+      words.textContent = `These are ${ROWS.toLocaleString("en-US")} made-up values, spread evenly over the bounds. Your file is not used. The outputs are one random draw, so the curve changes a little each time; the error is exact.`;
       for (const column of columns) draw(chartOf(made, column.name), column);
       arrange(names);
     },
-    failed: (problem) => {
+    failed: (problem, { turn }) => {
+      if (turn !== newest) return;
+      arrange([]); // what was there is for other numbers
       words.textContent = problem.message;
     },
   });
@@ -35,8 +38,9 @@ export function preview(place) {
   };
   return (columns, mechanism) => {
     const names = columns.map(({ name }) => name);
+    newest += 1;
     arrange(names);
-    if (columns.length) simulate.ask({ columns, rows: ROWS, mechanism }, names);
+    if (columns.length) simulate.ask({ columns, rows: ROWS, mechanism }, { names, turn: newest });
     else
       words.textContent =
         "Pick a column of numbers, type its bounds and choose ε: then this shows what happens.";
@@ -62,11 +66,15 @@ function chartOf(made, name) {
 function draw({ chart, error: words }, { name, values, outputs, error }) {
   const most = ceiling(100 * Math.max(...values.fractions, ...outputs.fractions) * 1.05);
   const { edges } = values;
-  words.textContent = `An output is off by ${readable(error)} (RMSE).`;
+  const off =
+    error === null
+      ? "The error is too large for a number here."
+      : `On average over such values, an output is off by ${readable(error)} (RMSE).`;
+  words.textContent = off;
   // The drawing measures its place, so it waits until the place is on the page.
   requestAnimationFrame(() =>
     chart.draw({
-      label: `Made-up values of ${name} and their outputs. An output is off by ${readable(error)} (RMSE).`,
+      label: `Made-up values of ${name} and their outputs. ${off}`,
       x: { low: edges[0], high: edges.at(-1), label: name },
       y: { low: 0, high: most, label: "% of rows" },
       pad: 4,
@@ -78,7 +86,7 @@ function draw({ chart, error: words }, { name, values, outputs, error }) {
         ["band", "made-up values"],
         ["curve", "outputs"],
       ],
-      columns: ["from", "to", "values", "outputs"],
+      columns: ["at least", "less than", "made-up values", "outputs"],
       rows: () =>
         values.fractions.map((part, i) => [
           edges[i],

@@ -10,15 +10,43 @@ import { copyButton } from "./save.js";
 const AGAIN =
   "Every draw from the same people is another release: it costs its ε again, even with other settings, and choosing the output that you like would be a false statement.";
 
+const MAYBE =
+  "This draw may have been charged all the same. Look at what is left under Budgets before you draw again.";
+
+/** The files that were drawn from, by name: a file that was changed is still about the same people. */
+export class Draws {
+  #names = new Set();
+  #watchers = [];
+
+  watch(watcher) {
+    this.#watchers.push(watcher);
+  }
+
+  has(file) {
+    return file !== null && this.#names.has(file.name);
+  }
+
+  add(file) {
+    this.#names.add(file.name);
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
 export class Release {
-  /** `head()` returns what to ask the server, or {fault} with what is still missing. */
-  constructor({ path, button, name, warning, file, head }) {
-    Object.assign(this, { path, name, file, head, drawn: false, underway: false, addresses: [] });
+  /**
+   * `head()` returns what to ask the server, or {fault} with what is still missing; `draws` knows
+   * which files were drawn from, `fits(dataset)` whether a dataset can be charged, and `misfit` says
+   * in words why another one cannot.
+   */
+  constructor({ path, button, name, warning, file, head, draws, fits, misfit }) {
+    Object.assign(this, { path, name, file, head, draws, fits, misfit });
+    Object.assign(this, { underway: false, addresses: [] });
     this.blind = tick("I have set the bounds without looking at the data", () => this.#refresh());
     this.datasets = [];
     this.left = make("p", { class: "quiet" });
     this.dataset = pick("Charge it to", [["", "no dataset"]], () => this.touch());
-    this.dataset.root.append(this.left);
+    this.unfit = make("p", { class: "quiet" });
+    this.dataset.root.append(this.left, this.unfit);
     this.label = words("Label in the ledger", () => {}, {
       hint: "What it is for; everybody who reads the ledger sees it.",
     });
@@ -54,13 +82,13 @@ export class Release {
       this.result,
     );
     watch((ledger) => this.#offer(ledger));
+    draws.watch(() => this.#refresh());
     this.#refresh();
   }
 
-  /** Something was changed: what is drawn now is another release than before. */
+  /** Something was changed: a draw needs a new confirmation. */
   touch() {
     if (this.underway) return;
-    this.drawn = false;
     this.again.input.checked = false;
     this.#refresh();
   }
@@ -79,8 +107,16 @@ export class Release {
     this.charge.hidden = place === null || datasets.length === 0;
     this.dataset.offer([
       ["", "no dataset"],
-      ...datasets.map(({ dataset, remaining }) => [dataset, `${dataset} (left: ${remaining})`]),
+      ...datasets.map((one) => [
+        one.dataset,
+        `${one.dataset} (${this.fits(one) ? `left: ${one.remaining}` : "does not fit"})`,
+        !this.fits(one),
+      ]),
     ]);
+    const unfit = datasets.filter((one) => !this.fits(one));
+    this.unfit.textContent = unfit.length
+      ? `${this.misfit} ${unfit.map(({ dataset, unit }) => `${dataset} hides: ${unit ?? "not stated"}.`).join(" ")}`
+      : "";
     this.#refresh();
   }
 
@@ -89,13 +125,14 @@ export class Release {
     let missing = fault ?? "";
     if (!missing && !this.blind.input.checked)
       missing = "Confirm that you have set the bounds without looking at the data.";
-    if (!missing && this.drawn && !this.again.input.checked)
-      missing = "This was drawn. Change something, or confirm that you want another release.";
+    const drawn = this.draws.has(this.file());
+    if (!missing && drawn && !this.again.input.checked)
+      missing = "This file was drawn from before. Confirm that you want another release.";
     const chosen = this.datasets.find(({ dataset }) => dataset === this.dataset.select.value);
     this.left.textContent = chosen
       ? `Left: ${chosen.remaining}. It hides: ${chosen.unit ?? "not stated"}.`
       : "";
-    this.again.root.hidden = !this.drawn;
+    this.again.root.hidden = !drawn;
     this.button.disabled = Boolean(missing) || this.underway;
     if (this.missing.textContent !== missing) this.missing.textContent = missing;
   }
@@ -118,12 +155,16 @@ export class Release {
         { ...this.head(), name: file.name, charge },
         file,
       );
-      this.drawn = true;
+      this.draws.add(file);
       if (this.file() === file) this.#show(fetched);
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.result.replaceChildren();
-      this.wrong.textContent = problem.message;
+      // Without an answer, or with one that breaks off, nobody knows how far the server came.
+      const unknown = charge && (problem.status === 0 || problem.status >= 500);
+      if (unknown) this.draws.add(file);
+      const isSaid = problem.message.includes("charged");
+      this.wrong.textContent = problem.message + (unknown && !isSaid ? ` ${MAYBE}` : "");
     } finally {
       this.underway = false;
       this.again.input.checked = false;

@@ -1,19 +1,20 @@
-// A slider with an exact box beside it. Both always show the same number.
+// A slider with an exact box beside it. Both always show the same number. While the box holds none,
+// neither does the field: `value` is null, and `fault` says why.
 
 import { blame, fresh, make } from "./dom.js";
 import { parse, plain, readable, round } from "./numbers.js";
+import { doubt } from "./state.js";
 
 const STEPS = 1000;
 
-/**
- * @param {object} options label, low, high (the ends of the slider; the box takes any number),
- *   ends (what the two ends mean), spoken (the number in words), whole, changed (called with the
- *   new number)
- */
-export class Slider {
-  constructor({ label, low, high, ends, changed, spoken = readable, whole = false, name = label }) {
-    Object.assign(this, { low, high, changed, spoken, whole, name, value: null });
-    const [box, error, hint] = [fresh("box"), fresh("error"), fresh("ends")];
+/** A box for one number: what is typed, what is wrong with it, and what the server says of it. */
+class Field {
+  constructor({ name, changed, invalid }) {
+    Object.assign(this, { name, changed, value: null, fault: "", said: "" });
+    // By default the number is one of the question, which is then in doubt.
+    this.invalid = invalid ?? ((fault) => doubt(this, fault));
+    const [box, error] = [fresh("box"), fresh("error")];
+    this.error = make("p", { class: "wrong", id: error, role: "alert" });
     this.box = make("input", {
       id: box,
       type: "text",
@@ -21,9 +22,86 @@ export class Slider {
       autocomplete: "off",
       spellcheck: "false",
       "aria-describedby": error,
-      input: () => this.#typed(),
-      change: () => this.#settle(),
+      input: () => this.typed(),
+      change: () => this.blame(),
     });
+  }
+
+  /** Show what somebody else says of the number, until another is typed. */
+  fail(message) {
+    this.said = message;
+    this.blame();
+  }
+
+  /** Forget what is half typed. */
+  drop() {
+    this.said = "";
+    this.settle("");
+    this.blame();
+  }
+
+  /** Blame a box only once the hand has left it: half a number is no mistake. */
+  blame() {
+    blame(this.box, this.error, this.said || this.fault);
+  }
+
+  /** Keep in mind what is wrong with the number; return whether it can be used. */
+  settle(fault) {
+    const before = this.fault;
+    this.fault = fault;
+    if (fault || before) this.invalid(fault);
+    return !fault;
+  }
+
+  typed() {
+    this.said = "";
+    const text = this.box.value.trim();
+    const value = text === "" ? null : parse(text);
+    const fault = this.wrong(text, value);
+    this.value = fault ? null : value;
+    this.place();
+    if (!this.settle(fault)) return;
+    this.blame();
+    this.changed(value);
+  }
+
+  /** Show a number that was chosen elsewhere; what is half typed stays until it changes. */
+  show(value) {
+    if (this.fault && value === this.shown) return;
+    this.shown = value;
+    this.value = value;
+    // What a hand is typing is not rewritten: 0.50 stays 0.50.
+    if (document.activeElement !== this.box || parse(this.box.value) !== value) {
+      this.box.value = plain(value);
+    }
+    this.settle("");
+    this.blame();
+    this.place();
+  }
+
+  place() {}
+}
+
+/** What is wrong with a text that is no number, in words. */
+function misspelt(name, text, examples) {
+  const must = `${name} must be a number, as in ${examples}`;
+  if (text === "") return `${must}: the box is empty.`;
+  if (/\d\s+\d/.test(text)) return `${must}, without spaces in it.`;
+  if (/\d*,\d/.test(text)) return `${must}, with a point and not a comma.`;
+  return `${must}.`;
+}
+
+/**
+ * @param {object} options label, low, high (the ends of the slider; the box takes any number),
+ *   ends (what the two ends mean), spoken (the number in words), whole, changed (called with the
+ *   new number), invalid (called with a sentence if there is none, and with "" once there is)
+ */
+export class Slider extends Field {
+  constructor({ label, low, high, ends, spoken = readable, whole = false, name = label, ...rest }) {
+    super({ name, ...rest });
+    Object.assign(this, { low, high, spoken, whole });
+    const hint = fresh("ends");
+    this.box.placeholder = "not set";
     this.range = make("input", {
       type: "range",
       min: 0,
@@ -36,7 +114,7 @@ export class Slider {
     this.root = make(
       "div",
       { class: "field slide" },
-      make("label", { for: box, text: label }),
+      make("label", { for: this.box.id, text: label }),
       this.box,
       this.range,
       make(
@@ -45,32 +123,15 @@ export class Slider {
         make("span", { text: ends[0] }),
         make("span", { text: ends[1] }),
       ),
-      (this.error = make("p", { class: "wrong", id: error })),
+      this.error,
     );
-  }
-
-  /** Show a number that was chosen elsewhere. */
-  show(value) {
-    this.value = value;
-    // What a hand is typing is not rewritten: 0.50 stays 0.50.
-    if (document.activeElement !== this.box || parse(this.box.value) !== value) {
-      this.box.value = plain(value);
-    }
-    if (document.activeElement !== this.range || this.#at(this.range.value) !== value) {
-      this.#place();
-    }
-    this.#say();
-    blame(this.box, this.error, "");
+    this.place();
   }
 
   /** Change what the ends of the slider stand for. */
   between(low, high) {
     [this.low, this.high] = [low, high];
-    if (this.value !== null) this.#place();
-  }
-
-  fail(message) {
-    blame(this.box, this.error, message);
+    this.place();
   }
 
   #at(position) {
@@ -79,46 +140,30 @@ export class Slider {
     return this.whole ? Math.max(1, Math.round(round(value))) : round(value);
   }
 
-  #place() {
-    const part = Math.log(this.value / this.low) / Math.log(this.high / this.low);
+  /** Put the slider where the number is, and say the number. */
+  place() {
+    const set = this.value !== null;
+    this.range.classList.toggle("unset", !set);
+    this.range.setAttribute("aria-valuetext", set ? this.spoken(this.value) : "not set");
+    if (set && document.activeElement === this.range && this.#at(this.range.value) === this.value)
+      return;
+    const part = set ? Math.log(this.value / this.low) / Math.log(this.high / this.low) : 0;
     this.range.value = String(Math.round(STEPS * Math.min(1, Math.max(0, part || 0))));
   }
 
-  #say() {
-    const said = this.value === null ? "not set" : this.spoken(this.value);
-    this.range.setAttribute("aria-valuetext", said);
-  }
-
   #slid() {
-    this.value = this.#at(this.range.value);
+    this.shown = this.value = this.#at(this.range.value);
     this.box.value = plain(this.value);
-    this.#say();
-    blame(this.box, this.error, "");
+    this.said = "";
+    this.place();
+    this.settle("");
+    this.blame();
     this.changed(this.value);
   }
 
-  #typed() {
-    const value = parse(this.box.value);
-    const fault = this.#fault(value);
-    if (fault) return;
-    this.value = value;
-    this.#place();
-    this.#say();
-    blame(this.box, this.error, "");
-    this.changed(value);
-  }
-
-  /** Blame a box only once the hand has left it: half a number is no mistake. */
-  #settle() {
-    blame(
-      this.box,
-      this.error,
-      this.box.value.trim() === "" && this.value === null ? "" : this.#fault(parse(this.box.value)),
-    );
-  }
-
-  #fault(value) {
-    if (Number.isNaN(value)) return `${this.name} must be a number, as in 0.5 or 1e-6.`;
+  wrong(text, value) {
+    if (text === "" || Number.isNaN(value)) return misspelt(this.name, text, "0.5 or 1e-6");
+    if (!Number.isFinite(value)) return `${this.name} is too large.`;
     if (value <= 0) return `${this.name} must be positive.`;
     if (this.whole && !Number.isInteger(value)) return `${this.name} must be a whole number.`;
     return "";
@@ -126,59 +171,19 @@ export class Slider {
 }
 
 /** A box for one number that may be empty; `changed` gets the number, or null. */
-export class Box {
-  constructor({
-    label,
-    changed,
-    optional = false,
-    hidden = false,
-    name = label,
-    placeholder = null,
-  }) {
-    Object.assign(this, { changed, optional, name, value: null });
-    const [box, error] = [fresh("box"), fresh("error")];
-    this.box = make("input", {
-      id: box,
-      type: "text",
-      inputmode: "decimal",
-      autocomplete: "off",
-      spellcheck: "false",
-      placeholder,
-      "aria-describedby": error,
-      input: () => this.#typed(),
-      change: () => this.#settle(),
-    });
-    this.label = make("label", { for: box, text: label, class: hidden ? "hidden" : null });
-    this.error = make("p", { class: "wrong", id: error });
+export class Box extends Field {
+  constructor({ label, name = label, hidden = false, placeholder, ...rest }) {
+    super({ name, ...rest });
+    const { optional = false, examples = "0.5 or −3" } = rest;
+    Object.assign(this, { optional, examples });
+    if (placeholder) this.box.placeholder = placeholder;
+    this.label = make("label", { for: this.box.id, text: label, class: hidden ? "hidden" : null });
     this.root = make("div", { class: "field" }, this.label, this.box, this.error);
   }
 
-  show(value) {
-    this.value = value;
-    if (document.activeElement !== this.box || parse(this.box.value) !== value) {
-      this.box.value = plain(value);
-    }
-    blame(this.box, this.error, "");
-  }
-
-  fail(message) {
-    blame(this.box, this.error, message);
-  }
-
-  #typed() {
-    if (this.#fault()) return;
-    this.value = this.box.value.trim() === "" ? null : parse(this.box.value);
-    blame(this.box, this.error, "");
-    this.changed(this.value);
-  }
-
-  #settle() {
-    blame(this.box, this.error, this.#fault());
-  }
-
-  #fault() {
-    const text = this.box.value.trim();
+  wrong(text, value) {
     if (text === "" && this.optional) return "";
-    return Number.isNaN(parse(text)) ? `${this.name} must be a number, as in 0.5 or −3.` : "";
+    if (text === "" || Number.isNaN(value)) return misspelt(this.name, text, this.examples);
+    return Number.isFinite(value) ? "" : `${this.name} is too large.`;
   }
 }

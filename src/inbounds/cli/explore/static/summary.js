@@ -14,7 +14,7 @@ export function buildSummary(place, changed) {
   const byList = make("div", { class: "ticks", role: "group", "aria-label": "Group by" });
   const touched = () => {
     part.groups.root.hidden = !by(part).length;
-    part.rows.root.hidden = part.person.select.value === "";
+    part.rows.root.hidden = part.rows.error.hidden = part.person.select.value === "";
     changed();
   };
   part.count = tick("The number of rows", touched, true);
@@ -29,13 +29,16 @@ export function buildSummary(place, changed) {
     high: 20,
     ends: ENDS,
     changed: touched,
+    invalid: touched,
   });
   part.delta = new Box({
     label: "δ",
     name: "Delta of the summary",
+    examples: "1e-6",
     optional: true,
     placeholder: "none",
     changed: touched,
+    invalid: touched,
   });
   part.adjacency = pick(
     "What is hidden",
@@ -49,15 +52,19 @@ export function buildSummary(place, changed) {
   part.rows = new Box({
     label: "Rows of one person, at most",
     name: "The rows of one person",
+    examples: "1 or 10",
     changed: touched,
+    invalid: touched,
   });
   part.rows.show(1);
   part.size = new Box({
     label: "Rows of a group, at most (public)",
     name: "The rows of a group",
+    examples: "100 or 5000",
     optional: true,
     placeholder: "not stated",
     changed: touched,
+    invalid: touched,
   });
   part.nulls = pick(
     "If a value is missing",
@@ -85,6 +92,7 @@ export function buildSummary(place, changed) {
       part.size.root,
       part.nulls.root,
     ),
+    ...[part.delta, part.rows, part.size].map(({ error }) => error), // below, where they move no box
   );
   part.groups.root.hidden = true;
   part.rows.root.hidden = true;
@@ -108,20 +116,20 @@ const by = (part) => part.by.filter(({ box }) => box.input.checked).map(({ name 
 
 /** One column: its statistics, and its bounds once there is one. */
 function columnOf({ name }, touched) {
-  const low = new Box({ label: "Smallest", name: `Smallest of ${name}`, changed: touched });
-  const high = new Box({ label: "Largest", name: `Largest of ${name}`, changed: touched });
-  const bins = new Box({ label: "Bins", name: `Bins of ${name}`, changed: touched });
+  const box = (label) =>
+    new Box({ label, name: `${label} of ${name}`, changed: touched, invalid: touched });
+  const three = ["Smallest", "Largest", "Bins"].map(box);
+  const [low, high, bins] = three;
   const fields = make(
     "div",
-    { class: "line picked", hidden: true },
-    low.root,
-    high.root,
-    bins.root,
+    { class: "picked", hidden: true },
+    make("div", { class: "line" }, ...three.map(({ root }) => root)),
+    ...three.map(({ error }) => error), // below the line, where they move no box
   );
   const ticks = KINDS.map((kind) =>
     tick(kind, () => {
       fields.hidden = !ticks.some(({ input }) => input.checked);
-      bins.root.hidden = !ticks.at(-1).input.checked;
+      bins.root.hidden = bins.error.hidden = !ticks.at(-1).input.checked;
       touched();
     }),
   );
@@ -158,12 +166,15 @@ function head(part) {
   };
   for (const { name, low, high, bins, kinds } of part.columns) {
     for (const kind of kinds()) {
+      const wrong = [low, high].find((one) => one.fault);
+      if (wrong) return { fault: wrong.fault };
       if (low.value === null || high.value === null)
         return { fault: `Type the smallest and the largest value of ${name}.` };
       if (low.value >= high.value)
         return { fault: `The largest value of ${name} must be above the smallest.` };
       const asked = { name, bounds: [low.value, high.value] };
       if (kind === "histogram") {
+        if (bins.fault) return { fault: bins.fault };
         if (!(bins.value >= 1) || !Number.isInteger(bins.value))
           return { fault: `Type how many bins the histogram of ${name} has.` };
         asked.bins = bins.value;
@@ -178,6 +189,9 @@ function head(part) {
   if (columns.length && !groups.length) return { fault: "Type the groups to report." };
   if (groups.some((values) => values.length !== columns.length))
     return { fault: "Every group needs one value for each column." };
+  const boxes = [part.epsilon, part.delta, part.rows, part.size];
+  const wrong = boxes.find((box) => box.fault && !box.root.hidden);
+  if (wrong) return { fault: wrong.fault };
   if (part.epsilon.value === null) return { fault: "Choose ε for the summary." };
   return {
     statistics,
@@ -187,7 +201,7 @@ function head(part) {
     delta: part.delta.value,
     adjacency: part.adjacency.select.value,
     id: part.person.select.value || null,
-    rows: part.rows.value ?? 1,
+    rows: part.rows.root.hidden ? 1 : part.rows.value,
     size: part.size.value,
     nulls: part.nulls.select.value,
   };

@@ -1,12 +1,14 @@
 // What a person takes along: the Python, the command, a link, the figures.
 
-import { charts } from "./chart.js";
+import { charts, watch } from "./chart.js";
 import { compared } from "./comparison.js";
 import { byId, fresh, make, speak } from "./dom.js";
 import { copyButton, savePng, saveSvg } from "./save.js";
 import { encoded, restore, state } from "./state.js";
 
+const ABSENT = { people: "(only in local privacy, which is off)" };
 const part = {};
+const figures = []; // chart, buttons and the place for why there is nothing to save
 
 export function buildTake() {
   part.python = code("Python");
@@ -31,7 +33,8 @@ export function buildTake() {
     make("h3", { text: "The figures" }),
     part.figures,
   );
-  showFigures();
+  listFigures();
+  watch(showFigures);
 }
 
 function code(what) {
@@ -103,6 +106,7 @@ export function showLink() {
 export function showSnippets(view) {
   part.python.text.textContent = view.python;
   part.command.text.textContent = view.command;
+  showFigures();
 }
 
 export function showComparedSnippets() {
@@ -111,23 +115,32 @@ export function showComparedSnippets() {
   part.compareCommand.text.textContent = command;
 }
 
-function showFigures() {
+function listFigures() {
   part.figures.replaceChildren(
     ...charts.map((chart) => {
+      const id = fresh("figure");
+      const why = make("span", { class: "quiet", id });
       const save = (kind, work) =>
         make("button", {
           type: "button",
           text: kind,
           "aria-label": `${chart.title} as ${kind}`,
-          click: () => chart.spec && work(chart),
+          "aria-describedby": id,
+          click: () => work(chart),
         });
-      return make(
-        "li",
-        {},
-        make("span", { text: chart.title }),
-        save("SVG", saveSvg),
-        save("PNG", savePng),
-      );
+      const buttons = [save("SVG", saveSvg), save("PNG", savePng)];
+      figures.push({ chart, buttons, why });
+      const words = make("span", {}, make("span", { text: chart.title }), " ", why);
+      return make("li", {}, words, ...buttons);
     }),
   );
+  showFigures();
+}
+
+/** A figure that is not on the page cannot be saved, and the page says why. */
+function showFigures() {
+  for (const { chart, buttons, why } of figures) {
+    for (const button of buttons) button.disabled = !chart.exists;
+    why.textContent = chart.exists ? "" : (ABSENT[chart.name] ?? "(not drawn yet)");
+  }
 }
