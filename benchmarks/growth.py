@@ -6,7 +6,7 @@ grow. Memory is by how much the process grew at most during one call, without th
 known on Linux only, and from 0.1 MB on.
 
 Run: python -m benchmarks growth. It takes a few minutes and writes docs/growth.json, from which the
-documentation draws its figure, and bench-output/growth.png.
+documentation draws its figure (docs/figures/growth.py).
 """
 
 import json
@@ -29,12 +29,10 @@ from rich.table import Table
 import inbounds as ib
 from benchmarks import ledger, machine
 from benchmarks.peak import growth_of
-from benchmarks.results import FOLDER
 from benchmarks.timing import duration, new_table, race, tracked
 from inbounds.accounting.ledger import Ledger
 from inbounds.frames import count, mean, privatize
 
-FIGURE = FOLDER / "growth.png"
 SAVED = Path(__file__).parents[1] / "docs" / "growth.json"
 LEAST_MEMORY = 1e5  # bytes that a process can be seen to grow by
 
@@ -74,11 +72,7 @@ def run() -> Iterator[Table]:
     with TemporaryDirectory(dir=os.getcwd()) as folder:
         jobs = _jobs(Path(folder))
         curves = [_measured(*job) for job in tracked(jobs, "Growth")]
-    FOLDER.mkdir(exist_ok=True)
     SAVED.write_text(_written(curves), encoding="utf-8")
-    from benchmarks.growth_figure import growth_figure  # noqa: PLC0415 - matplotlib takes a while
-
-    growth_figure(curves).savefig(FIGURE, dpi=150)
     yield _table(curves)
 
 
@@ -100,7 +94,7 @@ def _rounded(curve: Curve) -> dict[str, Any]:
 def _table(curves: list[Curve]) -> Table:
     table = new_table(
         "How cost grows",
-        f"Slopes: on log axes, over the two largest decades. The figure is {FIGURE}.",
+        "Slopes: on log axes, over the two largest decades. make docs draws the figure.",
         *("of", "job", "sizes", "least time", "largest size's time", "slope", "memory", "slope"),
     )
     table.columns[0].justify = table.columns[1].justify = "left"

@@ -74,6 +74,14 @@ def calibrate(
     step: arguments.Steps = None,
     json: arguments.Json = False,
     plot: arguments.Plot = None,
+    value: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="A made-up value, in place of the middle, whose outputs are described. Repeat it, "
+            "once per coordinate. Never use a private one: what is shown has no noise.",
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -111,7 +119,7 @@ def calibrate(
         from inbounds.plots.release import release_figure  # noqa: PLC0415 - needs matplotlib
 
         output.save(release_figure(built), plot)
-    facts = describe(built, guarantee, proof, most_rows=most_rows, people=people)
+    facts = describe(built, guarantee, proof, most_rows=most_rows, people=people, value=value)
     if json:
         output.show_json({"mechanism": option_name(built), **facts})
     else:
@@ -151,10 +159,12 @@ def describe(
     *,
     most_rows: int | None = None,
     people: int | None = None,
+    value: list[float] | None = None,
 ) -> dict[str, Any]:
     """Return what the command reports, under the names that JSON shows.
 
-    `proof` is what `checked_certificate` returned, with the same `most_rows`.
+    `proof` is what `checked_certificate` returned, with the same `most_rows`. Outputs are described
+    for `value`, or for the middle of the box.
 
     Examples
     --------
@@ -165,13 +175,15 @@ def describe(
     """
     import numpy as np  # noqa: PLC0415 - help must be quick
 
-    from inbounds.analysis.error import ErrorSummary  # noqa: PLC0415 - as above
+    from inbounds.analysis.error import CLEARLY, ErrorSummary  # noqa: PLC0415 - as above
     from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - as above
 
     box = mechanism.domain
     bounds = zip(np.atleast_1d(box.lower).tolist(), np.atleast_1d(box.upper).tolist(), strict=True)
     middle = box.lower + (box.upper - np.asarray(box.lower)) / 2
-    low, high = mechanism.output_interval(middle, 0.95)
+    point = middle if value is None else _made_up(value, mechanism)
+    low, high = mechanism.output_interval(point, 0.95)
+    span = {"value": point, "low": low, "high": high}
     facts: dict[str, Any] = {
         "bounds": list(bounds),
         "step": box.step,
@@ -196,23 +208,39 @@ def describe(
     return facts | {
         "error": {key: value for key, value in asdict(error).items() if value is not None},
         "middle_of_the_box_rmse": baseline.rmse,
-        "beats_the_middle": error.rmse < baseline.rmse,
-        "interval_95_at_middle": {"value": middle, "low": low, "high": high},
+        "beats_the_middle": error.rmse < CLEARLY * baseline.rmse,
+        f"interval_95_at_{'middle' if value is None else 'value'}": span,
         "certificate": certified,
     }
+
+
+def _made_up(value: list[float], mechanism: Mechanism) -> Any:
+    """Return the value, moved into the box as releases do."""
+    import numpy as np  # noqa: PLC0415 - help must be quick
+
+    box = mechanism.domain
+    if len(value) != box.dimension:
+        raise UsageError(
+            f"--value must be given once per coordinate, got {len(value)} for {box.dimension}."
+        )
+    if np.isnan(value).any():
+        raise UsageError("--value must be a number, got nan.")
+    point = np.clip(value, box.lower, box.upper)
+    return float(point[0]) if box.is_interval else point
 
 
 def _table(mechanism: Mechanism, facts: dict[str, Any]) -> Table:
     from inbounds.guarantee import Amount  # noqa: PLC0415 - help must be quick
 
     labels = {"pure_epsilon": "true ε (pure)", "epsilon_at_delta": "true ε at δ", "rho": "true ρ"}
-    error, span = facts["error"], facts["interval_95_at_middle"]
+    error = facts["error"]
+    span = facts.get("interval_95_at_value") or facts["interval_95_at_middle"]
     ends = zip(*(_flat(span[key]) for key in ("low", "high")), strict=True)
     text = ", ".join(f"{low:.6g} to {high:.6g}" for low, high in ends)
     text += ", …" * (mechanism.domain.dimension > _SHOWN)
     baseline = f"RMSE {facts['middle_of_the_box_rmse']:.6g} if it is always published"
     if not facts["beats_the_middle"]:
-        baseline += ": lower than this mechanism's, at no privacy cost"
+        baseline += ": not clearly more than this mechanism's, and at no privacy cost"
     rows = [
         ("asked for", f"{Amount(**facts['requested']):g}, sensitivity {facts['sensitivity']}"),
         *_scale_row(mechanism, facts["scale"]),

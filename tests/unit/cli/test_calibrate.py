@@ -98,6 +98,39 @@ def test_json_holds_the_calibrated_mechanism():
     assert 0 < found["error"]["average_rmse"] <= found["error"]["worst_rmse"]
 
 
+@pytest.mark.parametrize(("given", "value"), [("7", 7.0), ("-3", 0.0), ("1e9", 120.0)])
+def test_outputs_are_described_for_a_made_up_value(given, value):
+    found = facts(*AGE, f"--value={given}")
+    m = ib.BoundedGaussian.calibrated(ib.Box(0, 120), 2.5, epsilon=1.0)
+    low, high = m.output_interval(value, 0.95)
+    assert found["interval_95_at_value"] == {"value": value, "low": low, "high": high}
+    assert "interval_95_at_middle" not in found
+    assert f"for a value of {value:g}" in calibrate(*AGE, f"--value={given}").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((*AGE, "--value", "1", "--value", "2"), "once per coordinate, got 2 for 1"),
+        ((*GRAPH, "--epsilon", "1", "--value", "1"), "once per coordinate, got 1 for 2"),
+        ((*AGE, "--value", "nan"), "--value must be a number"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(arguments, reason):
+    result = calibrate(*arguments)
+    assert result.exit_code == 2
+    assert reason in " ".join(result.stderr.split())
+
+
+def test_a_budget_that_hardly_beats_the_middle_is_told():
+    """Within 1 %, as `compare` says."""
+    found = facts(*BEST[:4], "--epsilon", "0.05")
+    ratio = found["error"]["average_rmse"] / found["middle_of_the_box_rmse"]
+    assert 0.99 < ratio < 1
+    assert not found["beats_the_middle"]
+    assert "not clearly more" in " ".join(calibrate(*BEST[:4], "--epsilon", "0.05").stdout.split())
+
+
 @pytest.mark.parametrize(("method", "square"), [("exact", 31.7), ("liu", 132.0)])
 def test_the_method_is_heeded(method, square):
     assert facts(*GRAPH, "--epsilon", "1", "--method", method)["scale"] ** 2 == pytest.approx(

@@ -129,10 +129,12 @@ def command(question: Question) -> str:
     >>> from inbounds.cli.explore.question import Question
     >>> asked = {"bounds": [[-5, 5]], "sensitivity": [2.5], "guarantee": {"epsilon": 1}}
     >>> command(Question.read(asked))
-    'inbounds calibrate --bounds=-5:5 --sensitivity 2.5 --epsilon 1 --mechanism best'
+    'inbounds calibrate --bounds=-5:5 --sensitivity 2.5 --epsilon 1 --mechanism best --value 0'
     """
     method = f" --method {question.method}" if question.method else ""
-    return f"inbounds calibrate {_options(question)} --mechanism {question.option}{method}"
+    values = " ".join(_option("--value", format_numbers(x)) for x in question.value)
+    made = f"--mechanism {question.option}{method}"
+    return f"inbounds calibrate {_options(question)} {made} {values}"
 
 
 def command_of_comparison(question: Question) -> str:

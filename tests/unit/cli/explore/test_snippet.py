@@ -123,7 +123,6 @@ def test_python_and_the_command_give_the_numbers_of_the_view(name):
     words = shlex.split(shown["command"])
     assert words[0] == "inbounds"
     found = json.loads(run([sys.executable, "-m", *words, "--json"]))
-    middle = view(Question.read(QUESTIONS[name] | {"value": None}))
     steps = Rounded.of(question.mechanism()) is not None  # the command is about unrounded outputs
     error = shown["error"] | (
         {"mean_rmse": shown["people"]["mean_rmse"]} if question.people else {}
@@ -138,9 +137,10 @@ def test_python_and_the_command_give_the_numbers_of_the_view(name):
     assert found["beats_the_middle"] == shown["beats_the_middle"]
     if steps:
         return
-    span = found["interval_95_at_middle"]
-    assert np.ravel(span["low"]).tolist() == [c["interval"][0] for c in middle["coordinates"]]
-    assert np.ravel(span["high"]).tolist() == [c["interval"][1] for c in middle["coordinates"]]
+    span, shown_spans = found["interval_95_at_value"], shown["coordinates"]
+    assert np.ravel(span["value"]).tolist() == shown["value"]
+    assert np.ravel(span["low"]).tolist() == [c["interval"][0] for c in shown_spans]
+    assert np.ravel(span["high"]).tolist() == [c["interval"][1] for c in shown_spans]
 
 
 @pytest.mark.parametrize("name", ["best", "best, step", "best, people", "a pair, delta, l1"])
