@@ -22,10 +22,8 @@ setup: .venv/.ready ## Create .venv with the pinned development tools
 demo: .venv/.demo ## Show what inbounds does; figures and numbers go to demo-output/
 	$(BIN)/python examples/demo.py demo-output
 
-# One worker more than there are cores, because tests wait for browsers, servers and other processes.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test: .venv/.ready ## Run the tests and doctests
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not alone" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not alone" -n auto --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone tests/attacks
 
 check: .venv/.ready ## Check format, lint, types and layers
