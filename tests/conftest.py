@@ -1,7 +1,7 @@
 """Make property tests repeatable: the same examples on every run and every machine.
 
-`pytest --hypothesis-profile=default` explores at random instead. The session of Spark is here too,
-and which tests share a worker.
+`pytest --hypothesis-profile=default` explores at random instead. The session of Spark and the
+browser are here, too, and which tests share a worker.
 """
 
 import os
@@ -16,6 +16,8 @@ from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("ci")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # In these files, the tests whose names say Spark run in one worker, in one Java.
 SHARE_SPARK = (
@@ -109,6 +111,21 @@ def shared_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSpa
 def spark(shared_spark: SharedSpark) -> Any:
     """A session of the module's own, in a Java that it shares with other modules."""
     return shared_spark.session()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The system's browser, as Playwright drives it."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - most tests do without
+
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.fail("These tests need a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        sandbox = [] if os.getuid() else ["--no-sandbox"]
+        opened = playwright.chromium.launch(executable_path=program, args=sandbox)
+        yield opened
+        opened.close()
 
 
 def forget_java() -> None:

@@ -1,6 +1,5 @@
 """The documentation site as a reader has it: built from nothing, opened in a browser, offline."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -34,7 +33,6 @@ KINDS = [
     "search.html",
 ]
 UNFOLD = """document.querySelectorAll("details").forEach((e) => { e.open = true; })"""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Formulas are KaTeX's own mark-up, which axe cannot read and takes long to walk through.
 HIDE_FORMULAS = """document.querySelectorAll(".katex").forEach((e) => e.replaceWith("formula"))"""
 LOOKS = [("light", 1280), ("dark", 1280), ("light", 390)]
@@ -52,18 +50,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder / "html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.fail("These tests need a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        sandbox = [] if os.getuid() else ["--no-sandbox"]
-        opened = playwright.chromium.launch(executable_path=program, args=sandbox)
-        yield opened
-        opened.close()
 
 
 class Visit:

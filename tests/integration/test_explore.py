@@ -5,9 +5,7 @@ import http.server
 import io
 import json
 import math
-import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -28,13 +26,11 @@ from playwright.sync_api import (
     Locator,
     Page,
     Request,
-    sync_playwright,
 )
 from pyarrow import parquet
 
 import inbounds as ib
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AGES = [str(20 + k % 60) for k in range(200)]
 TOWNS = ["Ulm", "Rom"]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -137,18 +133,6 @@ def read(text: str) -> float:
 
 def ends(text: str) -> list[float]:
     return [read(end) for end in text.split(" to ")]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.fail("These tests need a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        sandbox = [] if os.getuid() else ["--no-sandbox"]
-        opened = playwright.chromium.launch(executable_path=program, args=sandbox)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
