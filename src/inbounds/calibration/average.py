@@ -104,8 +104,9 @@ def average_plan(interval: Interval, epsilon: float, grid: Floats | None) -> Tab
             continue
         if value < least * (1 - 1e-6):
             least = value
-            best = _fitted(interval, TablePlan("cells", boundaries, reach, mixture), epsilon, grid)
+            best = TablePlan("cells", boundaries, reach, mixture)
     assert best is not None  # one cell per Δ always fits
+    best = _fitted(interval, best, epsilon, grid)
     if grid is not None and finest > 0.9 * interval.ratio * (grid.size - 1):
         return best  # one cell per point
     reached = relative_error(finest, epsilon, _WITHIN_CELL)

@@ -7,12 +7,12 @@ of each row. It absorbs the errors of the solver, and a reserve keeps its own ra
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inbounds.calibration.column import Mixture
+from inbounds.calibration.entries import Entries
 from inbounds.calibration.table import BITS, TOTAL, growth_below
 from inbounds.errors import CertificateError
 
@@ -21,7 +21,7 @@ _RESERVE = 2.0**-44
 _DIGITS = 192  # bits behind the point of powers
 
 
-def integral_rows(mixture: Mixture, epsilon: float) -> tuple[tuple[int, ...], ...]:
+def integral_rows(mixture: Mixture, epsilon: float) -> Entries:
     """Return the rows of a table: one integer per output, and one for the middle of the box.
 
     Proof: docs/proofs/optimal.md, theorem 5.
@@ -40,30 +40,26 @@ def integral_rows(mixture: Mixture, epsilon: float) -> tuple[tuple[int, ...], ..
     reserve = _RESERVE + 2 * mixture.residual(epsilon)
     while reserve < 1:
         columns = _columns(levels, mixture.weights * (1 - reserve), growth, deepest)
-        rest = TOTAL - columns.sum(axis=1)
-        if rest.min() > 0 and rest.max() * denominator <= rest.min() * numerator:
-            return tuple(tuple(row) for row in np.column_stack([columns, rest]).tolist())
+        rest = [TOTAL - total for total in columns.sums()]
+        if min(rest) > 0 and max(rest) * denominator <= min(rest) * numerator:
+            return columns.with_column(rest)
         reserve *= 16
     raise CertificateError("the rows of the table do not sum to one in doubles.")
 
 
 def _columns(
     levels: NDArray[np.int64], weights: NDArray[np.float64], growth: Fraction, deepest: int
-) -> NDArray[Any]:
+) -> Entries:
     """Return the integers of all columns, rows × outputs."""
     powers = [1 << _DIGITS]
     for _ in range(deepest):
         powers.append(powers[-1] * growth.denominator // growth.numerator)
-    columns = np.empty(levels.T.shape, dtype=object)
-    rounded: dict[float, NDArray[Any]] = {}
-    for j, weight in enumerate(weights.tolist()):
-        if weight not in rounded:
-            rounded[weight] = _column(weight, powers, growth)
-        columns[:, j] = rounded[weight][levels[j]]
-    return columns
+    distinct, which = np.unique(weights, return_inverse=True)
+    integers = [entry for weight in distinct.tolist() for entry in _column(weight, powers, growth)]
+    return Entries.at(integers, levels.T + which * len(powers))
 
 
-def _column(weight: float, powers: list[int], growth: Fraction) -> NDArray[Any]:
+def _column(weight: float, powers: list[int], growth: Fraction) -> list[int]:
     """Return the integers of a column at every level, from the deepest one upwards.
 
     Proof that their ratios hold: docs/proofs/optimal.md, theorem 5.
@@ -75,4 +71,4 @@ def _column(weight: float, powers: list[int], growth: Fraction) -> NDArray[Any]:
         if column:
             wanted = min(wanted, column[-1] * growth.numerator // growth.denominator)
         column.append(max(1, wanted))
-    return np.array(column[::-1], dtype=object)
+    return column[::-1]

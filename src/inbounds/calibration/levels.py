@@ -7,7 +7,6 @@ is built. Its integers are then checked.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from inbounds._check import format_numbers
 from inbounds._types import Floats
 from inbounds.calibration.average import average_plan
 from inbounds.calibration.column import Mixture
+from inbounds.calibration.entries import Entries
 from inbounds.calibration.integral import integral_rows
 from inbounds.calibration.objective import Objective
 from inbounds.calibration.plan import MOST_ROWS, TablePlan, nearest
@@ -110,7 +110,7 @@ def design(
     if grid is not None and not free:
         outputs = nearest(np.array(outputs), grid).tolist()
     elif objective != "unbiased":
-        outputs = [_short(output, interval) for output in outputs]
+        outputs = _short(outputs, interval)
     rows, distinct = _merged(rows, outputs)
     ratio = growth_below(used)
     table = LevelTable(plan.kind, lower, upper, plan.boundaries, plan.reach, rows, distinct, *ratio)
@@ -119,29 +119,25 @@ def design(
     return Design(table, slope, bias, plan.limited or (epsilon > used and grid is None))
 
 
-def _merged(
-    rows: tuple[tuple[int, ...], ...], outputs: list[float]
-) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
+def _merged(rows: Entries, outputs: list[float]) -> tuple[Entries, tuple[float, ...]]:
     """Return the rows with one column for each distinct output, and these outputs.
 
     A sum of columns has no larger ratio than its columns: docs/proofs/optimal.md, theorem 1.
     """
-    distinct = tuple(dict.fromkeys(outputs))
-    if len(distinct) == len(outputs):
-        return rows, distinct
-    columns: dict[float, Any] = {}
-    for output, column in zip(outputs, np.array(rows, dtype=object).T, strict=True):
-        columns[output] = columns[output] + column if output in columns else column
-    return tuple(zip(*(column.tolist() for column in columns.values()), strict=True)), distinct
+    columns: dict[float, list[int]] = {}
+    for j, output in enumerate(outputs):
+        columns.setdefault(output, []).append(j)
+    return rows.joined(columns.values()), tuple(columns)
 
 
-def _short(output: float, interval: Interval) -> float:
-    """Return a short decimal near an output, in the box: 0.25 for 0.25000000000000006.
+def _short(outputs: list[float], interval: Interval) -> list[float]:
+    """Return short decimals near outputs, in the box: 0.25 for 0.25000000000000006.
 
     Any output in the box is as private, and the error hardly changes.
     """
-    rounded = round(output, _DIGITS - math.floor(math.log10(interval.upper - interval.lower)))
-    return min(max(rounded, interval.lower), interval.upper)
+    digits = _DIGITS - math.floor(math.log10(interval.upper - interval.lower))
+    rounded = (round(output, digits) for output in outputs)
+    return [min(max(output, interval.lower), interval.upper) for output in rounded]
 
 
 def reading_of(table: LevelTable) -> tuple[float, float]:

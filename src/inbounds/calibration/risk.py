@@ -42,11 +42,11 @@ class Risk:
         """The mean output of each row, and its mean square."""
         outputs = [Fraction(output) for output in self.table.outputs]
         unit = max(output.denominator for output in outputs)
-        whole = np.array([int(output * unit) for output in outputs], dtype=object)
-        rows = np.array(self.table.rows, dtype=object)
+        whole = [int(output * unit) for output in outputs]
+        means, squares = self.table.entries.products(whole, [y * y for y in whole])
         return (
-            [fmpq(total, unit << BITS) for total in (rows @ whole).tolist()],
-            [fmpq(total, unit**2 << BITS) for total in (rows @ whole**2).tolist()],
+            [fmpq(total, unit << BITS) for total in means],
+            [fmpq(total, unit**2 << BITS) for total in squares],
         )
 
     @cached_property

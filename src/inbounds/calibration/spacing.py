@@ -68,12 +68,22 @@ class Interval:
 
     def place(self, position: float) -> float:
         """Return the double at a position in units of the width from the middle, in the box."""
-        point = float(self.middle + Fraction(position) * self.exact_width)
+        middle, width, unit = self._whole
+        whole, parts = position.as_integer_ratio()
+        point = (middle * parts + whole * width) / (unit * parts)  # integers: rounded once
         return min(max(point, self.lower), self.upper)
 
     def position(self, point: float) -> float:
         """Return the distance of a double from the middle, in units of the width."""
-        return float((Fraction(point) - self.middle) / self.exact_width)
+        middle, width, unit = self._whole
+        whole, parts = point.as_integer_ratio()
+        return (whole * unit - middle * parts) / (width * parts)  # integers: rounded once
+
+    @cached_property
+    def _whole(self) -> tuple[int, int, int]:
+        """The middle and the width as integers, in units of one over the third number."""
+        unit = max(self.middle.denominator, self.exact_width.denominator)  # powers of two
+        return int(self.middle * unit), int(self.exact_width * unit), unit
 
     def cells(self, reach: int, count: int) -> tuple[float, ...] | None:
         """Return the boundaries of at most `count` cells, or None if doubles are too coarse.
@@ -133,21 +143,27 @@ def _spaced(
     There are `count` of them, or fewer if the others are beyond all doubles.
     """
     points: list[float] = []
+    unit = math.lcm(first.denominator, spacing.denominator)
+    start, step = int(first * unit), int(spacing * unit)
     try:
         for i in range(count):
             if i < reach:
-                points.append(float(first + spacing * i))
+                points.append((start + step * i) / unit)
             else:
-                points.append(_double_above(Fraction(points[i - reach]) + distance))
+                points.append(_double_above(points[i - reach], distance))
     except OverflowError:
         return points
     return points
 
 
-def _double_above(number: Fraction) -> float:
-    """Return the smallest double that is not below a number."""
-    nearest = float(number)
-    return math.nextafter(nearest, math.inf) if Fraction(nearest) < number else nearest
+def _double_above(point: float, distance: Fraction) -> float:
+    """Return the smallest double that is not below a point plus a distance."""
+    whole, parts = point.as_integer_ratio()
+    number = whole * distance.denominator + distance.numerator * parts
+    unit = parts * distance.denominator
+    nearest = number / unit
+    whole, parts = nearest.as_integer_ratio()
+    return math.nextafter(nearest, math.inf) if whole * unit < number * parts else nearest
 
 
 def _increase(points: list[float] | tuple[float, ...]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,9 +17,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from inbounds import _json
+from inbounds.calibration.entries import Entries
 from inbounds.calibration.spacing import distance_bound
 from inbounds.errors import ArgumentError, CertificateError
 
@@ -92,7 +91,7 @@ class LevelTable:
     upper: float
     boundaries: tuple[float, ...]
     reach: int
-    rows: tuple[tuple[int, ...], ...]
+    rows: Entries | tuple[tuple[int, ...], ...]
     outputs: tuple[float, ...]
     numerator: int
     denominator: int
@@ -117,14 +116,12 @@ class LevelTable:
         self._check_shape()
         self._check_spacing(distance_bound(self.lower, self.upper, _positive(sensitivity)))
         self._check_growth(_positive(epsilon))
-        array = self._array
-        if not (array > 0).all():
+        entries = self.entries
+        if entries.distinct[:1] < (1,):  # they ascend
             raise _malformed("a row has an entry that is not positive")
-        if not (array.sum(axis=1) == TOTAL).all():
+        if any(total != TOTAL for total in entries.sums()):
             raise _malformed("a row does not sum to 2**128")
-        size = min(self.reach + 1, len(self.rows))
-        largest, smallest = (_windows(of, array, size) for of in (np.maximum, np.minimum))
-        if not (largest * self.denominator <= smallest * self.numerator).all():
+        if not entries.grows_at_most(self.numerator, self.denominator, within=self.reach):
             raise _unproved(
                 "the probabilities of an output for two neighbours differ by more than the factor "
                 "that the table states"
@@ -146,13 +143,23 @@ class LevelTable:
         if len(self.rows) != len(points) - cells:
             raise _malformed("the number of rows does not match the boundaries")
         whole = (self.reach, self.numerator, self.denominator)
-        entries = [entry for row in self.rows for entry in row]
-        if not all(type(number) is int for number in (*whole, *entries)) or min(whole) < 1:
+        if not all(type(number) is int for number in whole) or min(whole) < 1:
             raise _malformed("it has numbers that are not whole or not positive")
-        if any(len(row) != len(self.outputs) for row in self.rows):
-            raise _malformed("a row does not have one entry per output")
+        self._check_rows()
         if not all(self.lower <= output <= self.upper for output in self.outputs):
             raise _malformed("an output is out of bounds")
+
+    def _check_rows(self) -> None:
+        """Refuse rows of wrong types or lengths."""
+        if type(self.rows) is Entries:
+            are_whole = self.rows.is_sound
+        else:
+            are_whole = all({*map(type, row)} <= {int} for row in self.rows)
+        if not are_whole:
+            raise _malformed("it has numbers that are not whole or not positive")
+        widths = {self.rows.width} if type(self.rows) is Entries else {*map(len, self.rows)}
+        if widths != {len(self.outputs)}:
+            raise _malformed("a row does not have one entry per output")
 
     def _check_spacing(self, distance: Fraction) -> None:
         """Refuse boundaries between which neighbours may be further than `reach` rows apart.
@@ -160,8 +167,10 @@ class LevelTable:
         Proof: docs/proofs/optimal.md, theorems 2 and 3.
         """
         points = self.boundaries[1:-1] if self.kind == "cells" else self.boundaries
-        pairs = zip(points, points[self.reach :], strict=False)
-        if any(Fraction(high) - Fraction(low) < distance for low, high in pairs):
+        unit = math.lcm(distance.denominator, *(point.as_integer_ratio()[1] for point in points))
+        whole = [int(Fraction(point) * unit) for point in points]
+        least, pairs = int(distance * unit), zip(whole, whole[self.reach :], strict=False)
+        if any(high - low < least for low, high in pairs):
             raise _unproved(
                 "its boundaries are too close together: two neighbours can be further apart than "
                 f"the {self.reach} rows that were compared"
@@ -181,8 +190,9 @@ class LevelTable:
         return (self.lower, self.upper, *self.boundaries, *self.outputs)
 
     @cached_property
-    def _array(self) -> NDArray[Any]:
-        return np.array(self.rows, dtype=object)
+    def entries(self) -> Entries:
+        """The rows, as the places of their entries among the distinct ones."""
+        return self.rows if isinstance(self.rows, Entries) else Entries.of(self.rows)
 
     @cached_property
     def total_variation(self) -> Fraction:
@@ -191,7 +201,7 @@ class LevelTable:
         The exact maximum is below this by less than 2⁻⁶⁰ for each output. Proof:
         docs/proofs/optimal.md, theorem 10.
         """
-        leading = (self._array >> (BITS - _SCREENED)).astype(np.int64)
+        leading = self.entries.replaced(lambda entry: entry >> (BITS - _SCREENED))
         farthest = min(self.reach, len(self.rows) - 1)
         sums = [
             int(np.abs(leading[d:] - leading[:-d]).sum(axis=1).max())
@@ -208,7 +218,7 @@ class LevelTable:
             "upper": self.upper,
             "boundaries": self.boundaries,
             "reach": self.reach,
-            "rows": [[f"{entry:x}" for entry in row] for row in self.rows],
+            "rows": self.entries.replaced(lambda entry: f"{entry:x}").tolist(),
             "outputs": self.outputs,
             "numerator": f"{self.numerator:x}",
             "denominator": f"{self.denominator:x}",
@@ -270,16 +280,6 @@ def _is_double(number: object) -> bool:
 
 def _covers(points: tuple[float, ...], table: LevelTable) -> bool:
     return len(points) > 1 and points[0] <= table.lower and table.upper <= points[-1]
-
-
-def _windows(of: Callable[..., NDArray[Any]], array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return the largest or smallest entry of each column in every `size` consecutive rows."""
-    span = 1
-    while 2 * span <= size:
-        array = of(array[:-span], array[span:])
-        span *= 2
-    rest = size - span
-    return of(array[:-rest], array[rest:]) if rest else array
 
 
 def real(number: object) -> float:

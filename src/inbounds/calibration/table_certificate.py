@@ -31,7 +31,7 @@ class TableCertificate:
     @property
     def rows(self) -> tuple[tuple[int, ...], ...]:
         """The rows of the table."""
-        return self.table.rows
+        return tuple(self.table.rows)
 
     @property
     def precision(self) -> int:

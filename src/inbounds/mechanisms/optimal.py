@@ -401,7 +401,7 @@ def _sampler(table: LevelTable, *, integral: bool) -> TableSampler:
 
 
 def _finite(table: LevelTable) -> FiniteOutputs:
-    chances = np.array([[entry / TOTAL for entry in row] for row in table.rows])
+    chances = table.entries.replaced(lambda entry: entry / TOTAL)
     ends, outputs = np.array(table.boundaries), np.array(table.outputs)
     return FiniteOutputs.of(ends, outputs, chances, rounds_between=table.kind == "knots")
 

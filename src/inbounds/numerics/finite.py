@@ -52,7 +52,10 @@ class FiniteOutputs:
         """Sort the outputs, and add up the probabilities of equal ones."""
         distinct, place = np.unique(outputs, return_inverse=True)
         merged = np.zeros((len(chances), distinct.size))
-        np.add.at(merged.T, place, chances.T)
+        if distinct.size == outputs.size:
+            merged[:, place] = chances
+        else:
+            np.add.at(merged.T, place, chances.T)
         return cls(ends, rounds_between, distinct, merged)
 
     def below(self, x: Floats, values: Floats) -> Floats:

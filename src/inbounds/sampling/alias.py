@@ -5,7 +5,7 @@ bits of a random number of 128 bits choose the column, and the others, compared 
 the output. The first 64 bits decide, unless they are equal to the threshold's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -45,7 +45,7 @@ class AliasTable:
     outputs: Floats  # of a column: from the threshold on, and below it
 
     @classmethod
-    def of(cls, rows: tuple[tuple[int, ...], ...], outputs: tuple[float, ...]) -> Self:
+    def of(cls, rows: Sequence[tuple[int, ...]], outputs: tuple[float, ...]) -> Self:
         """Build the table of rows of integers that sum to 2¹²⁸, one per output."""
         bits = max(1, (len(outputs) - 1).bit_length())
         high, low, other = _columns(rows, bits)
@@ -105,7 +105,7 @@ class AliasTable:
         return draw
 
 
-def _columns(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
+def _columns(rows: Sequence[tuple[int, ...]], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
     """Return the threshold of each column, as two words, and the output from it on.
 
     Below its threshold, a column has the output of its own number. This is Walker's method, for all
@@ -132,7 +132,7 @@ def _columns(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words
     return high, low, other
 
 
-def _words(rows: tuple[tuple[int, ...], ...], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
+def _words(rows: Sequence[tuple[int, ...]], bits: int) -> tuple[Words, Words, NDArray[np.intp]]:
     """Return the integers of rows as two words each, and the number of each column.
 
     One integer may be 2¹²⁸ itself, which two words do not hold. Its row becomes full columns.

@@ -6,7 +6,7 @@ the output and, between knots, one for the random rounding. Values are exact num
 """
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -68,7 +68,7 @@ class TableSampler:
     upper: float
     boundaries: tuple[float, ...]
     rounds_between: bool
-    rows: tuple[tuple[int, ...], ...]
+    rows: Sequence[tuple[int, ...]]
     outputs: tuple[float, ...]
     integral: bool = False
 

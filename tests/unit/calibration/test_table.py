@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inbounds.calibration.entries import Entries
 from inbounds.calibration.levels import design
 from inbounds.calibration.table import LevelTable, growth_below
 from inbounds.errors import ArgumentError, CertificateError
@@ -83,6 +84,27 @@ def test_a_built_table_is_accepted(table: LevelTable) -> None:
 def test_every_kind_of_tampering_is_refused(table: LevelTable, change: Any, message: str) -> None:
     with pytest.raises(CertificateError, match=message):
         change(table).check(SENSITIVITY, EPSILON)
+
+
+@both
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e: Entries(e.distinct, e.places + 1), "not whole"),
+        (lambda e: Entries(e.distinct, e.places - e.places.max() - 1), "not whole"),
+        (lambda e: Entries(e.distinct[::-1], e.places), "not whole"),
+        (lambda e: Entries((0, *e.distinct[1:]), e.places), "not positive"),
+        (lambda e: Entries((*e.distinct[:-1], e.distinct[-1] + 1), e.places), "sum to"),
+        (lambda e: Entries(e.distinct, e.places[:, 1:]), "one entry per output"),
+        (lambda e: Entries(e.distinct, e.places[1:]), "number of rows"),
+    ],
+)
+def test_tampering_with_the_places_of_entries_is_refused(
+    table: LevelTable, change: Any, message: str
+) -> None:
+    assert changed(table, rows=Entries.of(table.rows[:])) == table
+    with pytest.raises(CertificateError, match=message):
+        changed(table, rows=change(table.entries)).check(SENSITIVITY, EPSILON)
 
 
 @both
