@@ -24,7 +24,7 @@ SUITES = (
     *("calibration", "sampling", "frames", "summaries", "quantiles", "ledger", "privatize"),
     *("limits", "analysis", "explore", "job", "felt"),
 )
-ALONE = ("growth", "install")  # they take minutes and compare nothing from run to run
+ALONE = ("growth", "install", "page")  # they compare nothing from run to run
 
 
 def main() -> int:
