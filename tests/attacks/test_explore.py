@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from inbounds.cli.explore import page
-from inbounds.cli.explore.guard import HEADERS
+from inbounds.cli.explore.guard import HEADERS, pass_of
 
 from ..integration.explore_server import Answer, Server, framed, started, until
 
@@ -60,7 +60,7 @@ def control(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_the_page_itself_is_served(server: Server) -> None:
     assert server.ask(PATH, ASKED).status == 200
-    assert server.ask("/", method="GET", origin=None, x_inbounds_token=None).status == 200
+    assert server.ask("/", method="GET", origin=None, x_inbounds_pass=None).status == 200
 
 
 Change = Callable[[Server], dict[str, str | None]]
@@ -81,13 +81,14 @@ HEADER_ATTACKS: dict[str, tuple[int, Change]] = {
     "no origin": (403, lambda s: {"origin": None}),
     "cross-site": (403, lambda s: {"sec-fetch-site": "cross-site"}),
     "another port of the machine": (403, lambda s: {"sec-fetch-site": "same-site"}),
-    "no token": (401, lambda s: {"x-inbounds-token": None}),
-    "empty token": (401, lambda s: {"x-inbounds-token": ""}),
-    "wrong token": (401, lambda s: {"x-inbounds-token": "A" * 43}),
-    "token and more": (401, lambda s: {"x-inbounds-token": s.token + "A"}),
-    "beginning of the token": (401, lambda s: {"x-inbounds-token": s.token[:-1]}),
-    "token of other letters": (401, lambda s: {"x-inbounds-token": "é" * 43}),
-    "token in a cookie": (401, lambda s: {"x-inbounds-token": None, "cookie": f"token={s.token}"}),
+    "no token": (401, lambda s: {"x-inbounds-pass": None}),
+    "empty token": (401, lambda s: {"x-inbounds-pass": ""}),
+    "wrong token": (401, lambda s: {"x-inbounds-pass": "A" * 43}),
+    "token itself": (401, lambda s: {"x-inbounds-pass": s.token}),
+    "pass and more": (401, lambda s: {"x-inbounds-pass": pass_of(s.token) + "a"}),
+    "beginning of the pass": (401, lambda s: {"x-inbounds-pass": pass_of(s.token)[:-1]}),
+    "token of other letters": (401, lambda s: {"x-inbounds-pass": "é" * 43}),
+    "token in a cookie": (401, lambda s: {"x-inbounds-pass": None, "cookie": f"token={s.token}"}),
     "form": (415, lambda s: {"content-type": "application/x-www-form-urlencoded"}),
     "form of parts": (415, lambda s: {"content-type": "multipart/form-data; boundary=x"}),
     "plain text": (415, lambda s: {"content-type": "text/plain"}),
@@ -133,7 +134,7 @@ def test_a_person_may_open_the_page_by_a_link(server: Server) -> None:
     assert server.ask("/", method="GET", **opened).status == 200
 
 
-@pytest.mark.parametrize("name", ["host", "origin", "x-inbounds-token", "content-type"])
+@pytest.mark.parametrize("name", ["host", "origin", "x-inbounds-pass", "content-type"])
 def test_a_header_that_comes_twice_counts_as_none(
     name: str, server: Server, control: Server
 ) -> None:
@@ -143,7 +144,7 @@ def test_a_header_that_comes_twice_counts_as_none(
         lines = [f"POST {PATH} HTTP/1.1", *(f"{key}: {value}" for key, value in headers), "", ""]
         return "\r\n".join(lines).encode() + BODY
 
-    refused = {"host": 400, "origin": 403, "x-inbounds-token": 401, "content-type": 415}
+    refused = {"host": 400, "origin": 403, "x-inbounds-pass": 401, "content-type": 415}
     assert control.raw(twice(control)).status == (400 if name == "host" else 200)
     assert server.raw(twice(server)).status == refused[name]
 
@@ -158,16 +159,16 @@ def test_a_request_without_a_host_is_refused(server: Server, line: str, status: 
 
 
 def test_a_token_in_the_address_counts_for_nothing(server: Server, control: Server) -> None:
-    path = f"{PATH}?token={server.token}&x-inbounds-token={server.token}"
-    assert control.ask(path, ASKED, x_inbounds_token=None).status == 200
-    assert server.ask(path, ASKED, x_inbounds_token=None).status == 401
+    path = f"{PATH}?token={server.token}&x-inbounds-pass={pass_of(server.token)}"
+    assert control.ask(path, ASKED, x_inbounds_pass=None).status == 200
+    assert server.ask(path, ASKED, x_inbounds_pass=None).status == 401
 
 
 NONCE = base64.b64encode(bytes(range(32))).decode()
 PROVING_ATTACKS = {
     name: attack
     for name, attack in HEADER_ATTACKS.items()
-    if "token" not in name  # it is asked for without one
+    if "token" not in name and "pass" not in name  # it is asked for without one
 }
 
 
@@ -178,13 +179,13 @@ def proved(token: str, nonce: str) -> str:
 
 def test_the_page_is_told_from_a_program_that_took_its_port(server: Server) -> None:
     """After the server has ended, anybody may listen at its address, and wait for a file."""
-    answer = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_token=None)
+    answer = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_pass=None)
     assert answer.status == 200
     assert answer.json == {"proof": proved(server.token, NONCE)}
-    guesses = ["", "A" * 43, server.token[:-1], server.token + "A", answer.json["proof"]]
+    guesses = ["", "A" * 43, server.token[:-1], pass_of(server.token), answer.json["proof"]]
     assert proved(server.token, NONCE) not in {proved(guess, NONCE) for guess in guesses}
     other = base64.b64encode(bytes(range(1, 33))).decode()
-    second = server.ask("/api/prove", {"nonce": other}, x_inbounds_token=None).json
+    second = server.ask("/api/prove", {"nonce": other}, x_inbounds_pass=None).json
     assert second != answer.json  # so that an answer that was recorded is worth nothing
     check_headers(answer)
 
@@ -192,7 +193,7 @@ def test_the_page_is_told_from_a_program_that_took_its_port(server: Server) -> N
 @pytest.mark.parametrize("attack", PROVING_ATTACKS)
 def test_a_proof_is_for_the_page_alone(attack: str, server: Server) -> None:
     status, change = PROVING_ATTACKS[attack]
-    changes = {"x_inbounds_token": None} | change(server)
+    changes = {"x_inbounds_pass": None} | change(server)
     assert server.ask("/api/prove", {"nonce": NONCE}, **changes).status == status
 
 
@@ -201,13 +202,13 @@ def test_a_proof_gives_nothing_of_the_token_and_opens_nothing_else(server: Serve
     asked: list[Any] = [{"nonce": NONCE[:-4]}, {"nonce": NONCE + "AAAA"}, {"nonce": ""}, {},
                         {"nonce": NONCE, "prefix": ""}, {"nonce": [0] * 32}, NONCE]  # fmt: skip
     for body in asked:
-        answer = server.ask("/api/prove", body, x_inbounds_token=None)
+        answer = server.ask("/api/prove", body, x_inbounds_pass=None)
         assert (answer.status, set(answer.json)) == (400, {"error"})
         assert server.token.encode() not in answer.body
-    proof = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_token=None).json["proof"]
+    proof = server.ask("/api/prove", {"nonce": NONCE}, x_inbounds_pass=None).json["proof"]
     for path in ("/api/prove/", "/api/prove/../view", "/api//prove", "/api/view", PATH):
-        assert server.ask(path, ASKED, x_inbounds_token=None).status == 401
-        assert server.ask(path, ASKED, x_inbounds_token=proof).status == 401
+        assert server.ask(path, ASKED, x_inbounds_pass=None).status == 401
+        assert server.ask(path, ASKED, x_inbounds_pass=proof).status == 401
     assert sized(server, (1 << 16) + 1, path="/api/prove").status == 413
 
 
@@ -453,7 +454,7 @@ def test_every_answer_has_the_headers_that_keep_a_browser_on_the_page(server: Se
         server.ask(PATH, b"{"),
         server.ask("/api/nothing", ASKED),
         server.ask(PATH, ASKED, host="evil.example"),
-        server.ask(PATH, ASKED, x_inbounds_token=None),
+        server.ask(PATH, ASKED, x_inbounds_pass=None),
         server.ask(PATH, ASKED, method="OPTIONS"),
         server.ask(PATH, ASKED, content_type="text/plain"),
         sized(server, 1 << 20),

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from inbounds.cli.explore.guard import pass_of
+
 COMMAND = (sys.executable, "-m", "inbounds", "explore", "--no-browser")
 MARK = "INBOUNDS_TEST_MARK"  # in the environment of all that the server starts
 
@@ -67,7 +69,7 @@ class Server:
         own: dict[str, str | None] = {
             "host": f"127.0.0.1:{self.port}",
             "origin": self.origin,
-            "x-inbounds-token": self.token,
+            "x-inbounds-pass": pass_of(self.token),
             "content-type": "application/json",
         }
         own |= {name.replace("_", "-"): value for name, value in changed.items()}

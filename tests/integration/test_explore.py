@@ -30,6 +30,7 @@ from playwright.sync_api import (
 from pyarrow import parquet
 
 import inbounds as ib
+from inbounds.cli.explore.page import proof
 
 AGES = [str(20 + k % 60) for k in range(200)]
 TOWNS = ["Ulm", "Rom"]
@@ -879,15 +880,21 @@ def test_a_file_that_was_changed_must_be_chosen_again(
 
 
 class Stranger(http.server.BaseHTTPRequestHandler):
-    """A program that takes the address of a server that has ended, and answers everything."""
+    """A program that takes the address of a server that has ended, and answers everything.
+
+    It tries to prove that it knows the token with what it was sent in place of one.
+    """
 
     seen: ClassVar[list[tuple[str, str | None, bytes]]] = []
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
-        self.seen.append((self.path, self.headers["x-inbounds-token"], body))
-        answer = json.dumps({"proof": "A" * 43 + "=", "columns": []}).encode()
-        self.send_response(200)
+        self.seen.append((self.path, self.headers["x-inbounds-pass"], body))
+        known = next((key for _, key, _ in self.seen if key), "guessed")
+        asked = json.loads(body) if self.path == "/api/prove" else None
+        answer = {"proof": proof(known, asked)} if asked else {"error": "no", "columns": []}
+        answer = json.dumps(answer).encode()
+        self.send_response(200 if asked else 400)
         self.send_header("content-length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -896,8 +903,8 @@ class Stranger(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize("before", ["a file", "a call without an answer"])
-def test_a_stranger_at_the_address_gets_neither_the_key_nor_a_file(
+@pytest.mark.parametrize("before", ["a file", "a call without an answer", "a call"])
+def test_a_stranger_at_the_address_gets_neither_the_token_nor_a_file(
     browser: Browser, tmp_path: Path, before: str
 ) -> None:
     server = Server(tmp_path)
@@ -905,7 +912,7 @@ def test_a_stranger_at_the_address_gets_neither_the_key_nor_a_file(
     page = visit.open()
     visit.settled()
     server.stop()
-    if before != "a file":
+    if before == "a call without an answer":
         visit.set("ε", "2")
         page.locator("#banner", has_text="The server does not respond").wait_for()
     port = int(server.origin.rpartition(":")[2])
@@ -914,6 +921,8 @@ def test_a_stranger_at_the_address_gets_neither_the_key_nor_a_file(
         thread = threading.Thread(target=stranger.serve_forever)
         thread.start()
         try:
+            if before == "a call":
+                visit.set("ε", "2")
             page.locator("input[type=file]").set_input_files(people())
             page.locator("#file .wrong", has_text="is not the one that opened").wait_for()
             visit.set("ε", "3")
@@ -921,10 +930,14 @@ def test_a_stranger_at_the_address_gets_neither_the_key_nor_a_file(
         finally:
             stranger.shutdown()
             thread.join()
-    assert {(path, token) for path, token, _ in Stranger.seen} == {("/api/prove", None)}
+    asked = {path for path, _, _ in Stranger.seen}
+    assert asked == ({"/api/view", "/api/prove"} if before == "a call" else {"/api/prove"})
+    assert all(server.token not in (key or "") for _, key, _ in Stranger.seen)
     assert not any(server.token.encode() in body for _, _, body in Stranger.seen)
+    assert not any(b"town" in body for _, _, body in Stranger.seen)
     visit.context.close()
-    assert [problem for problem in visit.problems if "net::ERR" not in problem] == []
+    own = ("net::ERR", "400 (Bad Request)")
+    assert [p for p in visit.problems if not any(text in p for text in own)] == []
 
 
 def test_yes_and_no_and_cells_between_semicolons(visit: Visit) -> None:

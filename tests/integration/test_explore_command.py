@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import inbounds as ib
+from inbounds.cli.explore.guard import pass_of
 
 from .explore_server import COMMAND, framed, started, until
 
@@ -52,7 +53,7 @@ def test_the_address_is_alone_on_a_line_and_answers_at_once(tmp_path):
 def test_every_start_has_another_token(tmp_path, server):
     with started(tmp_path) as other:
         assert other.token != server.token
-        assert other.ask("/api/ledger", {}, x_inbounds_token=server.token).status == 401
+        assert other.ask("/api/ledger", {}, x_inbounds_pass=pass_of(server.token)).status == 401
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

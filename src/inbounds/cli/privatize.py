@@ -47,6 +47,11 @@ guarantee is written:
 
 $ inbounds privatize - - --column age=0:120:1@1 --nulls uniform \
   <people.csv >piped.csv
+
+Whether every row can be drawn, before a budget is charged for it:
+
+$ inbounds privatize people.csv public.csv --column age=0:120:1@0.5 \
+  --dry-run
 """
 
 
@@ -122,6 +127,13 @@ def privatize(
         bool | None,
         typer.Option(help="Show rows and rows per second; by default only on a screen."),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Publish nothing: read and check all of INPUT, or say what is wrong with it.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the guarantee as JSON.")] = False,
 ) -> None:
     """Replace every person's value in some columns by a private output (local privacy).
@@ -152,7 +164,7 @@ def privatize(
         table = stack.enter_context(_opened(source, forms, columns, delimiter))
         columns = typed_columns(columns, table.schema, forms)
         facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
-        file = stack.enter_context(_written(target, facts))
+        file = stack.enter_context(_nowhere() if dry_run else _written(target, facts))
         facts["types"] = described_types(forms, others=len(table.schema) > len(columns))
         try:
             write_private(
@@ -162,12 +174,16 @@ def privatize(
                 progress=progress,
             )
         except BaseException:
-            if facts["rows"] and not _is_held_back(target):
+            if facts["rows"] and not dry_run and not _is_held_back(target):
                 typer.echo(f"Stopped early. {row_statement(facts)}", err=True)
             raise
-    typer.echo(row_statement(facts), err=True)
-    if facts["rows"] and _is_held_back(target):
-        typer.echo(reading_hint(target, facts), err=True)
+    if dry_run:
+        rows = f"all rows can be drawn ({facts['rows']})" if facts["rows"] else "there are no rows"
+        typer.echo(f"Dry run: {rows}. Nothing was published.", err=True)
+    else:
+        typer.echo(row_statement(facts), err=True)
+        if facts["rows"] and _is_held_back(target):
+            typer.echo(reading_hint(target, facts), err=True)
     if json:
         output.show_json(facts)
 
@@ -228,6 +244,13 @@ def _opened(
             table = stack.enter_context(file.opened(source, forms[0], numbers, texts, **options))
         check(table.schema.names)
         yield table
+
+
+@contextmanager
+def _nowhere() -> Iterator[IO[bytes]]:
+    """Throw away what is drawn, as soon as it is."""
+    with Path(os.devnull).open("wb") as file:
+        yield file
 
 
 @contextmanager

@@ -117,7 +117,7 @@ class Desk:
     async def _spent(
         self, upload: Upload, asked: Privatization
     ) -> tuple[list[str] | None, str | None]:
-        """Charge for a draw whose columns exist; return the command, and what is left."""
+        """Charge for a draw that can be made; return the command, and what is left."""
         budget = None if asked.charge is None else required(self._budget)
         if budget is not None or Path(upload.name).suffix.lower() != ".csv":
             facts = json.loads(await self._names(upload, asked.delimiter))
@@ -126,12 +126,26 @@ class Desk:
             return None, None
         unit, _ = await self._workers.compute(budget.unit, asked.charge.dataset)
         words = spending(asked.charge, asked.epsilon, counted(asked.charge.dataset, unit))
+        await self._check(upload, asked, words)
         before = await self._before(asked.charge)
         done = await self._run(words, upload.folder, asked.charge)
         if done.code:  # it may have been killed after it charged
             is_charged = await self._is_charged(asked.charge, before)
             raise self._failure(upload, done, asked.charge, is_charged=is_charged)
         return words, done.printed.strip()
+
+    async def _check(self, upload: Upload, asked: Privatization, words: list[str]) -> None:
+        """Refuse a draw that the budget has not enough for, or that would fail at some row."""
+        checks = (
+            [*words[:2], "--dry-run", *words[2:]],
+            ["privatize", upload.argument, *asked.words, "--dry-run", "--json"],
+        )
+        for check in checks:
+            done = await self._run(check, upload.folder, asked.charge)
+            if done.code:
+                raise self._failure(upload, done, asked.charge, is_charged=False)
+        if not json.loads(done.printed)["rows"]:
+            raise ArgumentError.must("the file", "have at least one row to be charged for")
 
     async def _check_people(self, charge: Charge) -> None:
         """Refuse to charge a budget for people, if nothing says which rows are whose."""
@@ -198,8 +212,12 @@ def _written(folder: Path, name: str, data: bytes) -> Upload:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a new file, which only this user can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        text = f"the file cannot be held in a temporary folder: {error.strerror}."
+        raise Refusal(507, text) from None
 
 
 def _answer(upload: Upload, names: list[str], done: Finished, facts: dict[str, Any]) -> Answer:

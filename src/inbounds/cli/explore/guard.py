@@ -20,9 +20,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
-TOKEN = b"x-inbounds-token"
+PASS = b"x-inbounds-pass"
 PROVE = "/api/prove"
-"""Where a page asks the server to prove that it knows the token, before it shows its own."""
+"""Where a page asks the server to prove that it knows the token, before it sends a file."""
 JSON, FILE = "application/json", "application/octet-stream"
 _MOST = {JSON: 1 << 16, FILE: 1 << 26}  # bytes of a body
 _SECONDS = {JSON: 5.0, FILE: 300.0}  # in which a body must have come
@@ -40,6 +40,20 @@ HEADERS = {
 }
 """The headers of every answer."""
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+def pass_of(token: str) -> str:
+    """Return what a page sends to show that it knows the token, which it never sends.
+
+    Whoever listens at the address after the server has ended gets this, and can prove nothing by
+    it: what `PROVE` asks for is made of the token.
+
+    Examples
+    --------
+    >>> len(pass_of("token")), pass_of("token") == pass_of("other")
+    (64, False)
+    """
+    return hmac.new(token.encode(), b"pass", "sha256").hexdigest()
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
@@ -83,7 +97,7 @@ class Guard:
         self._hosts = [f"127.0.0.1:{port}".encode()]
         if port == _USUAL_PORT:  # which browsers do not name
             self._hosts.append(b"127.0.0.1")
-        self._token = token.encode()
+        self._pass = pass_of(token).encode()
         self._files = files
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -130,7 +144,7 @@ class Guard:
         return self._refused_call(scope, headers) if is_call else None
 
     def _refused_call(self, scope: Message, headers: _Headers) -> Refusal | None:
-        is_known = hmac.compare_digest(headers.only(TOKEN) or b"", self._token)
+        is_known = hmac.compare_digest(headers.only(PASS) or b"", self._pass)
         if not is_known and scope["path"] != PROVE:
             return Refusal(401, "the address must be the one that inbounds explore printed last.")
         kind = self._kind(scope["path"])

@@ -65,7 +65,7 @@ def static_files(folder: Path = _FOLDER) -> dict[str, tuple[bytes, str]]:
 def proof(token: str, asked: Any) -> str:
     """Return what only a program that knows the token can answer to 32 random bytes.
 
-    A page sends no token and no file before it has seen it: after the server has ended, another
+    A page sends no file before it has seen it: after the server has ended, another
     program may listen at its address.
 
     Examples

@@ -1,6 +1,8 @@
 // Talking to the server: the token, one request under way for each endpoint, files in frames. A file
 // goes only to a program that proves that it knows the token: after the server has ended, another
-// program could listen at its address.
+// program could listen at its address. So the token itself is never sent; what is sent is made of it.
+
+import { worded } from "./numbers.js";
 
 const KEY = "inbounds-token";
 const STOPPED =
@@ -9,6 +11,8 @@ const NO_TOKEN =
   "The server does not know this page. Open the address that “inbounds explore” printed, or paste it at the top of this page.";
 const STRANGER =
   "The program at this address is not the one that opened this page. Nothing of yours was sent to it. Start “inbounds explore” again, and open the address that it prints.";
+const CHANGING =
+  "The file changed while it was sent, or the server was stopped. Choose the file again.";
 const CHANGED =
   "The file has changed since you chose it, or can no longer be read. Nothing was sent. Choose it again.";
 
@@ -47,28 +51,28 @@ let silent = false; // whether the last call got no answer: then the server may 
 async function post(path, type, body, file = null) {
   const token = sessionStorage.getItem(KEY) || "";
   if (file && !token) throw new Problem(401, NO_TOKEN);
-  if (file) await readable(file);
+  if (!(await isReadable(file))) throw new Problem(-1, CHANGED);
   if (token && (file || silent)) await prove(token);
-  const headers = { "content-type": type, "x-inbounds-token": token };
+  const headers = { "content-type": type, "x-inbounds-pass": await passOf(token) };
   let response;
   try {
     response = await fetch(path, { method: "POST", headers, body });
   } catch {
-    if (file) await readable(file);
-    silent = true;
-    throw new Problem(0, STOPPED);
+    silent = true; // it may have had the whole file before
+    throw new Problem(0, (await isReadable(file)) ? STOPPED : CHANGING);
   }
   if (response.ok) return response;
   if (response.status === 401) throw new Problem(401, NO_TOKEN);
   throw new Problem(response.status, await said(response));
 }
 
-/** Fail if a file can no longer be read, as when it was changed after it was chosen. */
-async function readable(file) {
+/** Whether a file, if there is one, can still be read: not if it changed after it was chosen. */
+async function isReadable(file) {
   try {
-    await file.slice(0, 1).arrayBuffer();
+    await file?.slice(0, 1).arrayBuffer();
+    return true;
   } catch {
-    throw new Problem(-1, CHANGED);
+    return false;
   }
 }
 
@@ -91,16 +95,30 @@ async function prove(token) {
   silent = false;
 }
 
-async function isProof(response, token, nonce) {
-  const encoder = new TextEncoder();
+const encoder = new TextEncoder();
+
+function keyOf(token) {
   const hash = { name: "HMAC", hash: "SHA-256" };
+  return crypto.subtle.importKey("raw", encoder.encode(token), hash, false, ["sign", "verify"]);
+}
+
+const passes = new Map();
+/** What shows that this page knows the token. It proves nothing for whoever sees it. */
+async function passOf(token) {
+  if (!token) return "";
+  if (!passes.has(token)) {
+    const signed = await crypto.subtle.sign("HMAC", await keyOf(token), encoder.encode("pass"));
+    const bytes = [...new Uint8Array(signed)];
+    passes.set(token, bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(""));
+  }
+  return passes.get(token);
+}
+
+async function isProof(response, token, nonce) {
   try {
     const proof = Uint8Array.from(atob((await response.json()).proof), (c) => c.charCodeAt(0));
-    const key = await crypto.subtle.importKey("raw", encoder.encode(token), hash, false, [
-      "verify",
-    ]);
     const message = await new Blob([encoder.encode("inbounds explore"), nonce]).arrayBuffer();
-    return response.ok && (await crypto.subtle.verify("HMAC", key, proof, message));
+    return response.ok && (await crypto.subtle.verify("HMAC", await keyOf(token), proof, message));
   } catch {
     return false; // not JSON, or not base64
   }
@@ -109,7 +127,7 @@ async function isProof(response, token, nonce) {
 async function said(response) {
   try {
     const { error } = await response.json();
-    if (typeof error === "string" && error) return error;
+    if (typeof error === "string" && error) return worded(error);
   } catch {
     // Not JSON: the status alone has to do.
   }

@@ -2,7 +2,7 @@
 
 import { Newest } from "./api.js";
 import { byId, make, shape, table } from "./dom.js";
-import { percent } from "./numbers.js";
+import { percent, worded } from "./numbers.js";
 
 let ledger = { place: null, datasets: [] };
 const watchers = [];
@@ -44,9 +44,7 @@ function shown() {
   if (!datasets.length) return [make("p", { text: "The ledger has no datasets yet." })];
   const rows = datasets.map((row) => [
     row.dataset,
-    row.budget,
-    row.spent,
-    row.remaining,
+    ...[row.budget, row.spent, row.remaining].map(written),
     bar(row.fraction_spent),
     row.unit ?? "–",
     String(row.entries),
@@ -57,6 +55,8 @@ function shown() {
     table("Datasets of the ledger", headings, rows),
   ];
 }
+
+const written = (amount) => worded(String(amount ?? "–"));
 
 function bar(fraction) {
   if (fraction === null || fraction === undefined) return "–";

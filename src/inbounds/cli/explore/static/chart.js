@@ -1,7 +1,10 @@
 // A drawing with axes, a legend and a table behind it, as wide as its place.
 
 import { eachFrame, folded, make, shape, table } from "./dom.js";
-import { labels, powers, readable, ticks } from "./numbers.js";
+import { column, labels, powers, readable, ticks } from "./numbers.js";
+
+/** The cells of a column that tells rows apart, where they are numbers. */
+const placesOf = (cells) => (cells.every((x) => typeof x === "number") ? column(cells) : []);
 
 const MARGIN = { top: 30, right: 18, bottom: 46, left: 58 };
 const LETTER = 7; // pixels, about
@@ -36,7 +39,8 @@ class Axis {
     if (this.log) return marks;
     const ends = [this.low, this.high].filter((end) => Number(end.toPrecision(4)) === end);
     const words = labels([...marks, ...ends]);
-    const room = LETTER * Math.max(...words.map((text) => text.length)) + LETTER;
+    const longest = LETTER * Math.max(...words.map((text) => text.length));
+    const room = longest + LETTER + Math.max(0, longest / 2 - MARGIN.right);
     const apart = (mark) => ends.every((end) => Math.abs(this.at(end) - this.at(mark)) >= room);
     return [...marks.filter(apart), ...ends].sort((a, b) => a - b);
   }
@@ -72,8 +76,9 @@ export class Chart {
 
   /**
    * Draw `spec`: label, x, y and perhaps right ({low, high, log, label}), paint(chart) -> nodes,
-   * legend ([look, text] pairs), columns with rows() for the table, and perhaps setting: what the
-   * figure is about, for those who see it elsewhere.
+   * legend ([look, text] pairs), columns with rows() for the table, perhaps places: how many of the
+   * columns say where a row stands (one), and perhaps setting: what the figure is about, for those
+   * who see it elsewhere.
    */
   draw(spec) {
     this.spec = spec;
@@ -92,13 +97,13 @@ export class Chart {
   }
 
   #table() {
-    const { columns, rows } = this.spec;
+    if (!this.spec) return make("p", { class: "quiet", text: "There are no numbers yet." });
+    const { columns, rows, places = 1 } = this.spec;
+    const lines = rows();
     const shown = (x) => (typeof x === "number" || x === null ? readable(x, 5) : x);
-    return table(
-      `${this.title}: table`,
-      columns,
-      rows().map((row) => row.map(shown)),
-    );
+    const told = columns.slice(0, places).map((_, i) => placesOf(lines.map((line) => line[i])));
+    const cells = lines.map((line, k) => line.map((x, i) => told[i]?.[k] ?? shown(x)));
+    return table(`${this.title}: table`, columns, cells);
   }
 
   #paint() {
@@ -145,7 +150,7 @@ export class Chart {
       const at = this.x.at(mark);
       nodes.push(
         line(at, bottom, at, bottom + 5, "axis"),
-        label(at, bottom + 19, texts[i], "middle"),
+        label(this.#within(at, texts[i]), bottom + 19, texts[i], "middle"),
       );
     });
     nodes.push(
@@ -154,6 +159,12 @@ export class Chart {
     );
     if (!y.hidden) nodes.push(label(4, 14, y.label, "start", "title"));
     return this.right ? [...nodes, ...this.#rightAxis()] : nodes;
+  }
+
+  /** Where the middle of a text has to be, so that it is not cut off at the sides. */
+  #within(at, text) {
+    const half = (LETTER * text.length) / 2;
+    return Math.max(half, Math.min(this.width - half, at));
   }
 
   #rightAxis() {

@@ -2,7 +2,7 @@
 
 import { make, speak } from "./dom.js";
 import { pick, tick, words } from "./fields.js";
-import { readable } from "./numbers.js";
+import { readableAtMost } from "./numbers.js";
 import { preview } from "./preview.js";
 import { Box, Slider } from "./slider.js";
 import { MECHANISMS } from "./state.js";
@@ -10,7 +10,8 @@ import { MECHANISMS } from "./state.js";
 const ENDS = ["more privacy, larger error", "less privacy, smaller error"];
 const NOISE = [
   ["", "window, which is read back best"],
-  ...MECHANISMS.filter(([name]) => name !== "window").map(([name, text]) => [
+  // A clamped Gaussian needs a δ, which a row is not given here.
+  ...MECHANISMS.filter(([name]) => name !== "window" && name !== "clamped-gaussian").map(([name, text]) => [
     name,
     name === "best" ? "best for means alone" : text,
   ]),
@@ -47,7 +48,7 @@ export function buildColumns(place, changed) {
   place.append(
     make("h3", { text: "Columns" }),
     make("p", {
-      text: "Pick the columns to replace. Type the smallest and the largest value that is possible for anybody; do not look at the data for it. Give 1 as the step of whole numbers.",
+      text: "Pick the columns to replace. Type the smallest and the largest value that is possible for anybody; do not look at the data for it. Values outside are moved to the nearest bound. Give 1 as the step of whole numbers.",
     }),
     list,
     total,
@@ -86,7 +87,7 @@ function costs(asked) {
   const names = open.map(({ name }) => name).join(", ");
   if (open.length) return `What a row costs is not known yet. Choose ε for: ${names}.`;
   const sum = asked.reduce((all, column) => all + column.epsilon(), 0);
-  return `In total, a row costs ε = ${readable(sum)}: this is what being in one row costs a person.`;
+  return `In total, a row costs ε = ${readableAtMost(sum)}: this is what being in one row costs a person.`;
 }
 
 /** One column of the file: a checkbox, and its fields once it is picked. */

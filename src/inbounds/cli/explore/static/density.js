@@ -4,7 +4,9 @@ import { Chart, line, setSetting } from "./chart.js";
 import { byId, facts, fresh, make, shape, speak, table } from "./dom.js";
 import {
   ceiling,
+  counted,
   percent,
+  placed,
   range,
   readable,
   readableAtMost,
@@ -59,7 +61,7 @@ function settingOf({ mechanism, guarantees, people }) {
     delta && atDelta ? `ε = ${readableAtMost(atDelta)} at δ = ${readable(delta)}` : null,
     epsilon ? `pure ε = ${readableAtMost(epsilon)}` : null,
     delta || !rho ? null : `ρ = ${readableAtMost(rho)}`,
-    people ? `${readable(people.count, 9)} people` : null,
+    people ? counted(people.count) : null,
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -74,7 +76,7 @@ function drawChosen() {
 }
 
 function spec(coordinate, several) {
-  const { interval, value } = coordinate;
+  const { interval, value, lower, upper } = coordinate;
   const [low, high] = handle.axis ?? axis(coordinate);
   const { density, stems } = within(coordinate, low, high);
   const most = ceiling(Math.max(0, ...stems.map((stem) => stem.probability)) * 1.05);
@@ -87,7 +89,7 @@ function spec(coordinate, several) {
   const density_axis = { low: 0, high: height, label: "density of the output" };
   const nth = several ? ` of coordinate ${chosen + 1}` : "";
   return {
-    label: `Distribution of the output${nth} for the true value ${readable(value)}. 95 percent of outputs are in ${range(interval)}.`,
+    label: `Distribution of the output${nth} for the true value ${placed(value, [lower, upper])}. 95 percent of outputs are in ${range(interval)}.`,
     x: { low, high, label: `output${nth}` },
     y: density ? density_axis : probability,
     right: density && stems.length ? probability : null,
@@ -244,9 +246,9 @@ function choose(index) {
 function showCoordinates(coordinates) {
   const place = byId("coordinates");
   if (coordinates.length < 2) return place.replaceChildren();
-  const rows = coordinates.map(({ value, interval, rmse, bias }, i) => [
+  const rows = coordinates.map(({ value, lower, upper, interval, rmse, bias }, i) => [
     `${i + 1}`,
-    readable(value),
+    placed(value, [lower, upper]),
     range(interval),
     readable(rmse),
     readable(settled(bias, rmse)),

@@ -3,7 +3,7 @@
 import { Chart, label, line } from "./chart.js";
 import { follow } from "./density.js";
 import { byId, shape } from "./dom.js";
-import { ceiling, readable, settled } from "./numbers.js";
+import { ceiling, placed, readable, settled } from "./numbers.js";
 
 export function buildError() {
   const chart = new Chart(byId("error"), {
@@ -31,7 +31,7 @@ function spec({ lower, upper, value, rmse, bias, errors }, nth) {
   const most = ceiling(Math.max(...errors.rmse, ...errors.bias.map(Math.abs)) * 1.02);
   const least = Math.min(...errors.bias) < -most / 1e6 ? -ceiling(-Math.min(...errors.bias)) : 0;
   return {
-    label: `Root mean squared error and bias of the output${nth} against the true value. At ${readable(value)}: RMSE ${readable(rmse)}, bias ${readable(settled(bias, rmse))}.`,
+    label: `Root mean squared error and bias of the output${nth} against the true value. At ${placed(value, [lower, upper])}: RMSE ${readable(rmse)}, bias ${readable(settled(bias, rmse))}.`,
     x: { low: lower, high: upper, label: `true value${nth}` },
     y: { low: least, high: most, label: "error of the output" },
     pad: 10,

@@ -4,9 +4,11 @@ import { askAboutFile, Problem } from "./api.js";
 import { buildColumns } from "./columns.js";
 import { byId, fresh, make, speak } from "./dom.js";
 import { pick, segments } from "./fields.js";
+import { worded } from "./numbers.js";
 import { Draws, Release } from "./release.js";
 import { buildSummary } from "./summary.js";
 
+const READING = "Reading the file…";
 const MOST = 64 * 2 ** 20;
 const DELIMITERS = [
   [",", "comma"],
@@ -76,6 +78,7 @@ function chooser() {
     change: () => input.files[0] && take(input.files[0]),
   });
   part.wrong = make("p", { class: "wrong", id: `${id}-error` });
+  part.doing = make("p", { class: "quiet" });
   part.name = make("p", { class: "chosen" });
   part.notes = make("ul", { class: "notes" });
   part.delimiter = pick("Between the cells of a CSV file is a", DELIMITERS, () => take(part.last));
@@ -87,9 +90,10 @@ function chooser() {
     input,
     make("p", {
       class: "quiet",
-      text: "One row per person, at most 64 MiB. Files of Arrow and Feather can be read too.",
+      text: "At most 64 MiB; files of Arrow and Feather can be read too. To publish every person's value, the file must have one row per person. For a summary, a person may have several.",
     }),
     part.delimiter.root,
+    part.doing,
     part.name,
     part.notes,
     part.wrong,
@@ -130,10 +134,13 @@ async function take(file) {
         413,
         `This file has ${size(file.size)}; at most 64 MiB can be read here. Use the command “inbounds privatize” instead.`,
       );
+    part.doing.textContent = READING;
+    speak(READING, 0);
     const head = { name: file.name, ...cells(file) };
-    const { columns, notes = [] } = await askAboutFile("/api/file/columns", head, file);
+    const { columns, notes: said = [] } = await askAboutFile("/api/file/columns", head, file);
     if (mine !== part.turn) return;
     part.file = file;
+    const notes = said.map(worded);
     const many = columns.length === 1 ? "1 column" : `${columns.length} columns`;
     part.name.textContent = `${file.name}, ${size(file.size)}, ${many}`;
     part.notes.replaceChildren(...notes.map((text) => make("li", { text })));
@@ -147,6 +154,8 @@ async function take(file) {
     if (!(problem instanceof Problem)) throw problem;
     if (mine === part.turn) part.wrong.textContent = problem.message;
     speak(problem.message, 0);
+  } finally {
+    if (mine === part.turn) part.doing.textContent = "";
   }
 }
 

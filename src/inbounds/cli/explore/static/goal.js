@@ -2,7 +2,7 @@
 
 import { Newest } from "./api.js";
 import { byId, fresh, make, speak } from "./dom.js";
-import { readable } from "./numbers.js";
+import { readable, worded } from "./numbers.js";
 import { Box } from "./slider.js";
 import { doubted, isLocal, listen, listenToDoubts, replace, state, width } from "./state.js";
 
@@ -103,7 +103,7 @@ function offer(select, fits) {
 }
 
 const solver = new Newest("/api/goal", {
-  done: (solved, mine) => mine === turn && show(solved),
+  done: (solved, mine) => mine === turn && show({ ...solved, sentence: inFull(solved) }),
   failed: (problem, mine) =>
     mine === turn &&
     byId("goal-result").replaceChildren(make("p", { class: "wrong", text: problem.message })),
@@ -127,6 +127,13 @@ function find(event) {
   };
   byId("goal-result").replaceChildren(make("p", { class: "quiet", text: "computing…" }));
   return solver.ask({ question: asked(goal.find), goal }, turn);
+}
+
+/** The server's sentence, and what it does not say: it was asked about one mechanism. */
+function inFull({ possible, sentence }) {
+  // A limit that is proved for every mechanism, here or elsewhere, leaves no other one to try.
+  const another = state.question.mechanism !== "best" && !sentence.includes("here or elsewhere");
+  return worded(sentence) + (possible || !another ? "" : " Another mechanism may do it.");
 }
 
 /** The question; if people are sought, one person's own value is hidden, which can change fully. */
@@ -161,7 +168,9 @@ function show({ possible, sentence, question }) {
 function reach(question) {
   if (question.people === null) return "";
   const [wide, moved] = [readable(width(question)), readable(question.sensitivity[0])];
+  const switches =
+    state.question.people === null ? " “Use this” turns the question into one about that." : "";
   return isLocal(question)
-    ? `This is for a sensitivity of ${wide}, the width of the bounds: every person hides their own value.`
+    ? `This is for a sensitivity of ${wide}, the width of the bounds, in local privacy, where each person hides their own value.${switches}`
     : `This is for a sensitivity of ${moved}. To hide a person's own value, it must be the width of the bounds, ${wide}.`;
 }

@@ -2,7 +2,7 @@
 
 import { label, line } from "./chart.js";
 import { shape } from "./dom.js";
-import { readable, round } from "./numbers.js";
+import { placed, tidy } from "./numbers.js";
 import { Box } from "./slider.js";
 import { change, listen, state, values } from "./state.js";
 
@@ -66,12 +66,15 @@ export class Handle {
     const { svg, spec, x } = this.chart;
     const { low, high } = spec.x;
     const at = x.number(event.clientX - svg.getBoundingClientRect().left);
-    this.#move(neat(Math.min(high, Math.max(low, at)), high - low));
+    this.#move(neat(Math.min(high, Math.max(low, at)), [low, high]));
   }
 
   #press(event) {
-    const [low, high] = this.#bounds();
-    const step = Math.max(state.question.step ?? 0, (high - low) / 100);
+    const ends = this.#bounds();
+    const [low, high] = ends;
+    // Far from 0, the next number may be further away than a share of the width.
+    const next = Math.max(Math.abs(low), Math.abs(high)) * Number.EPSILON;
+    const step = Math.max(state.question.step ?? 0, (high - low) / 100, next);
     const by = {
       ArrowLeft: -step,
       ArrowDown: -step,
@@ -84,7 +87,7 @@ export class Handle {
     }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    this.#move(round(values(state.question)[this.index()] + by, 6));
+    this.#move(tidy(values(state.question)[this.index()] + by, ends));
   }
 
   #bounds() {
@@ -93,11 +96,13 @@ export class Handle {
 
   /** Take a value over, inside the bounds and on a multiple of the step. */
   #move(value) {
-    const [low, high] = this.#bounds();
+    const ends = this.#bounds();
+    const [low, high] = ends;
     const { step } = state.question;
     let inside = Math.min(high, Math.max(low, value));
     if (step && inside > low && inside < high) {
-      inside = round(Math.min(high, low + step * Math.round((inside - low) / step)), 12);
+      const multiple = Math.min(high, low + step * Math.round((inside - low) / step));
+      inside = tidy(multiple, ends, 12);
     }
     const all = [...(state.question.value ?? values(state.question))];
     all[this.index()] = inside;
@@ -116,13 +121,14 @@ export class Handle {
     set(this.rule, { x1: x, x2: x, y1: box.top - 6, y2: box.bottom });
     set(this.knob, { cx: x, cy: box.bottom });
     set(this.text, { x: Math.min(box.right - 20, Math.max(box.left + 20, x)), y: box.top + 6 });
-    this.text.textContent = readable(value);
+    const words = placed(value, [low, high]);
+    this.text.textContent = words;
     set(this.root, {
       class: "handle",
       "aria-valuemin": low,
       "aria-valuemax": high,
       "aria-valuenow": value,
-      "aria-valuetext": `true value ${readable(value)}`,
+      "aria-valuetext": `true value ${words}`,
     });
     this.box.show(value);
   }
@@ -133,7 +139,7 @@ function set(node, attributes) {
 }
 
 /** A value that a hand can mean: about a two-hundredth of the width, or finer. */
-function neat(value, width) {
-  const grain = 10 ** Math.floor(Math.log10(width / 200));
-  return Number((Math.round(value / grain) * grain).toPrecision(12));
+function neat(value, ends) {
+  const grain = 10 ** Math.floor(Math.log10((ends[1] - ends[0]) / 200));
+  return tidy(Math.round(value / grain) * grain, ends, 12);
 }

@@ -35,10 +35,14 @@ function withPower(mantissa, exponent) {
   return Number(mantissa) === 1 ? `10${raised}` : `${Number(mantissa)} × 10${raised}`;
 }
 
+const QUOTED = /(?<!\w)'[^']*'(?!\w)|"[^"]*"|“[^”]*”/; // names, which stay as they are
+const WRITTEN = /(?<![\w.])(\d+(?:\.\d+)?)e([-+]?\d+)(?!\w)/;
+const EITHER = new RegExp(`${QUOTED.source}|${WRITTEN.source}`, "gi");
+
 /** A sentence of the server with its numbers as this page writes them: 10⁻⁶ for 1e-06. */
 export const worded = (text) =>
-  text.replace(/(?<![\w.])(\d+(?:\.\d+)?)e([-+]?\d+)(?!\w)/gi, (_, mantissa, exponent) =>
-    withPower(mantissa, exponent),
+  text.replace(EITHER, (found, mantissa, exponent) =>
+    mantissa === undefined ? found : withPower(mantissa, exponent),
   );
 
 /** As `readable`, but never rounded down: for what something is at most. */
@@ -57,6 +61,38 @@ export function labels(marks, digits = 4) {
     if (more >= 17 || new Set(texts).size === texts.length) return texts;
   }
 }
+
+/** How many digits tell numbers apart that differ by `grain` and are as large as `size`. */
+function digitsFor(size, grain) {
+  const more = size > 0 && grain > 0 ? Math.ceil(Math.log10(size / grain) - 1e-9) : 0;
+  return Math.min(17, Math.max(0, more) + 1);
+}
+
+const largest = (numbers) => Math.max(...numbers.map(Math.abs));
+
+/** A place between two ends, with the digits that tell it from places close to it. */
+export const placed = (number, [low, high], digits = 4) =>
+  readable(number, Math.max(digits, digitsFor(largest([low, high]), Math.abs(high - low) / 200)));
+
+/** A place between two ends without the noise of its last digits. */
+export const tidy = (number, [low, high], digits = 6) =>
+  round(number, Math.max(digits, digitsFor(largest([low, high]), Math.abs(high - low) / 1e6)));
+
+/** The numbers of a column with as many digits as tell them apart; not more than an eye can use. */
+export function column(numbers, digits = 5) {
+  const known = [...new Set(numbers.filter(Number.isFinite))].sort((a, b) => a - b);
+  const [low, high] = [known[0], known.at(-1)];
+  const most = low < high ? digitsFor(largest([low, high]), (high - low) / 1e4) : digits;
+  for (let more = digits; ; more += 1) {
+    const texts = known.map((number) => readable(number, more));
+    if (more >= most || new Set(texts).size === texts.length)
+      return numbers.map((number) => readable(number, more));
+  }
+}
+
+/** As in 1,000 people or 1 person. */
+export const counted = (people) =>
+  people === 1 ? "1 person" : `${readable(people, 10)} people`;
 
 /** A number that is only rounding noise beside `scale` is nothing. */
 export const settled = (number, scale) =>

@@ -2,7 +2,7 @@
 
 import { Chart, label, line } from "./chart.js";
 import { byId, facts, make, shape } from "./dom.js";
-import { ceiling, readable } from "./numbers.js";
+import { ceiling, counted, readable } from "./numbers.js";
 import { change, isLocal, width } from "./state.js";
 
 const part = {};
@@ -40,7 +40,11 @@ export function drawPeople({ people }, question) {
   part.none.querySelector("button").disabled = question.bounds.length > 1;
   if (people === null) return;
   const { count, mean_rmse: read, plain_bias: bias } = people;
-  part.words.textContent = `The mean of ${readable(count, 9)} people, read back from their outputs, is off by ${readable(read)} (RMSE).`;
+  const subject =
+    count === 1
+      ? "The value of 1 person, read back from the output,"
+      : `The mean of ${counted(count)}, read back from their outputs,`;
+  part.words.textContent = `${subject} is off by ${readable(read)} (RMSE).`;
   const { sensitivity } = question;
   part.reach.textContent = isLocal(question)
     ? `The sensitivity is the width of the bounds, ${readable(width(question))}: each person's own value is hidden.`

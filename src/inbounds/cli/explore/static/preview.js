@@ -86,6 +86,7 @@ function draw({ chart, error: words }, { name, values, outputs, error }) {
         ["band", "made-up values"],
         ["curve", "outputs"],
       ],
+      places: 2,
       columns: ["at least", "less than", "made-up values", "outputs"],
       rows: () =>
         values.fractions.map((part, i) => [

@@ -4,7 +4,7 @@ import { fetchFiles, Problem } from "./api.js";
 import { loadLedger, watch } from "./budget.js";
 import { make, speak, table } from "./dom.js";
 import { pick, tick, words } from "./fields.js";
-import { readable } from "./numbers.js";
+import { readable, worded } from "./numbers.js";
 import { copyButton } from "./save.js";
 
 const AGAIN =
@@ -16,6 +16,7 @@ const MAYBE =
 /** The files that were drawn from, by name: a file that was changed is still about the same people. */
 export class Draws {
   #names = new Set();
+  #underway = [];
   #watchers = [];
 
   watch(watcher) {
@@ -23,11 +24,22 @@ export class Draws {
   }
 
   has(file) {
-    return file !== null && this.#names.has(file.name);
+    return file !== null && (this.#names.has(file.name) || this.#underway.includes(file.name));
   }
 
-  add(file) {
-    this.#names.add(file.name);
+  /** Do what draws from a file: until it is known how that ends, the file counts as drawn from. */
+  async during({ name }, work) {
+    this.#underway.push(name);
+    this.#tell();
+    try {
+      if (await work()) this.#names.add(name);
+    } finally {
+      this.#underway.splice(this.#underway.indexOf(name), 1);
+      this.#tell();
+    }
+  }
+
+  #tell() {
     for (const watcher of this.#watchers) watcher();
   }
 }
@@ -96,6 +108,7 @@ export class Release {
   /** Another file was chosen. */
   reset() {
     this.blind.input.checked = false;
+    if (this.underway) return; // what is being drawn is still shown once it is there
     this.#forget();
     this.result.replaceChildren();
     this.wrong.textContent = "";
@@ -109,7 +122,7 @@ export class Release {
       ["", "no dataset"],
       ...datasets.map((one) => [
         one.dataset,
-        `${one.dataset} (${this.fits(one) ? `left: ${one.remaining}` : "does not fit"})`,
+        `${one.dataset} (${this.fits(one) ? `left: ${worded(one.remaining)}` : "does not fit"})`,
         !this.fits(one),
       ]),
     ]);
@@ -130,7 +143,7 @@ export class Release {
       missing = "This file was drawn from before. Confirm that you want another release.";
     const chosen = this.datasets.find(({ dataset }) => dataset === this.dataset.select.value);
     this.left.textContent = chosen
-      ? `Left: ${chosen.remaining}. It hides: ${chosen.unit ?? "not stated"}.`
+      ? `Left: ${worded(chosen.remaining)}. It hides: ${chosen.unit ?? "not stated"}.`
       : "";
     this.again.root.hidden = !drawn;
     this.button.disabled = Boolean(missing) || this.underway;
@@ -147,24 +160,12 @@ export class Release {
     this.underway = true;
     this.wrong.textContent = "";
     this.#forget();
-    this.result.replaceChildren(make("p", { class: "quiet", text: "drawing…" }));
-    this.#refresh();
+    const doing = `Drawing ${this.name}…`;
+    this.result.replaceChildren(make("p", { class: "quiet", text: doing }));
+    speak(doing, 0);
+    const head = { ...this.head(), name: file.name, charge };
     try {
-      const fetched = await fetchFiles(
-        this.path,
-        { ...this.head(), name: file.name, charge },
-        file,
-      );
-      this.draws.add(file);
-      if (this.file() === file) this.#show(fetched);
-    } catch (problem) {
-      if (!(problem instanceof Problem)) throw problem;
-      this.result.replaceChildren();
-      // Without an answer, or with one that breaks off, nobody knows how far the server came.
-      const unknown = charge && (problem.status === 0 || problem.status >= 500);
-      if (unknown) this.draws.add(file);
-      const isSaid = problem.message.includes("charged");
-      this.wrong.textContent = problem.message + (unknown && !isSaid ? ` ${MAYBE}` : "");
+      await this.draws.during(file, () => this.#fetch(head, file));
     } finally {
       this.underway = false;
       this.again.input.checked = false;
@@ -173,7 +174,25 @@ export class Release {
     }
   }
 
-  #show({ facts, files }) {
+  /** Return whether there is a release, or may be one. */
+  async #fetch(head, file) {
+    this.#refresh();
+    try {
+      this.#show(await fetchFiles(this.path, head, file), file);
+      return true;
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.result.replaceChildren();
+      // Without an answer, or with one that breaks off, nobody knows how far the server came.
+      const unknown = problem.status === 0 || problem.status >= 500;
+      const isCharged = problem.message.includes("charged");
+      this.wrong.textContent =
+        problem.message + (head.charge && unknown && !isCharged ? ` ${MAYBE}` : "");
+      return unknown;
+    }
+  }
+
+  #show({ facts, files }, file) {
     const links = files.map(({ name, blob }) => {
       const address = URL.createObjectURL(blob);
       this.addresses.push(address);
@@ -183,9 +202,10 @@ export class Release {
     const heading = make("h4", { tabindex: -1, text: `Drawn: ${this.name}` });
     this.result.replaceChildren(
       heading,
-      make("p", { text: facts.statement }),
-      ...(facts.warnings ?? []).map((text) => make("p", { class: "warning", text })),
-      ...(facts.charged ? [make("p", { text: facts.charged })] : []),
+      make("p", { class: "quiet", text: `From ${file.name}.` }),
+      make("p", { text: worded(facts.statement) }),
+      ...(facts.warnings ?? []).map((text) => make("p", { class: "warning", text: worded(text) })),
+      ...(facts.charged ? [make("p", { text: worded(facts.charged) })] : []),
       make("ul", { class: "plainlist downloads" }, ...links),
       ...(facts.table ? [summaryTable(facts.table)] : []),
       make("p", {

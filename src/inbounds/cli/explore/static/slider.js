@@ -45,6 +45,11 @@ class Field {
     blame(this.box, this.error, this.said || this.fault);
   }
 
+  /** Take back what was said of a number that is no longer in the box. */
+  retract() {
+    if (this.box.hasAttribute("aria-invalid")) blame(this.box, this.error, "");
+  }
+
   /** Keep in mind what is wrong with the number; return whether it can be used. */
   settle(fault) {
     const before = this.fault;
@@ -55,6 +60,7 @@ class Field {
 
   typed() {
     this.said = "";
+    this.retract();
     const text = this.box.value.trim();
     const value = text === "" ? null : parse(text);
     const fault = this.wrong(text, value);
@@ -109,7 +115,8 @@ export class Slider extends Field {
       step: 1,
       "aria-label": `${name}, slider`,
       "aria-describedby": hint,
-      input: () => this.#slid(),
+      input: () => this.enter(this.#at(this.range.value)),
+      keydown: (event) => this.#press(event),
     });
     this.root = make(
       "div",
@@ -151,9 +158,24 @@ export class Slider extends Field {
     this.range.value = String(Math.round(STEPS * Math.min(1, Math.max(0, part || 0))));
   }
 
-  #slid() {
-    this.shown = this.value = this.#at(this.range.value);
-    this.box.value = plain(this.value);
+  /** With each arrow key the number changes, however close the numbers of the slider are. */
+  #press(event) {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    const isOther = event.altKey || event.ctrlKey || event.metaKey; // Alt and ← go back a page
+    if (by === undefined || this.value === null || isOther) return;
+    event.preventDefault();
+    let position = Number(this.range.value);
+    const isNext = () => by * (this.#at(position) - this.value) > 0;
+    while (!isNext() && position + by >= 0 && position + by <= STEPS) position += by;
+    if (!isNext()) return;
+    this.range.value = String(position);
+    this.enter(this.#at(position));
+  }
+
+  /** Take over a number that was not typed, but means the same. */
+  enter(value) {
+    this.shown = this.value = value;
+    this.box.value = plain(value);
     this.said = "";
     this.place();
     this.settle("");

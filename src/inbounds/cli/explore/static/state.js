@@ -1,6 +1,7 @@
 // The question that the page asks. Its link holds public parameters only, never the value.
 
 import { fragment } from "./api.js";
+import { tidy } from "./numbers.js";
 
 const START = {
   bounds: [[0, 120]],
@@ -102,7 +103,7 @@ export const values = ({ value, bounds, step }) =>
 function third(low, high, step) {
   const grain = step > 0 ? step : 10 ** Math.floor(Math.log10((high - low) / 200));
   const way = grain * Math.round((high - low) / 3 / grain);
-  return Number.isFinite(way) ? Number((low + way).toPrecision(12)) : (low + high) / 2;
+  return Number.isFinite(way) ? tidy(low + way, [low, high], 12) : (low + high) / 2;
 }
 
 /** What follows # in a link to this question. */

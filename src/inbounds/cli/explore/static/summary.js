@@ -77,6 +77,9 @@ export function buildSummary(place, changed) {
   place.append(
     make("h3", { text: "Statistics" }),
     part.count.root,
+    make("p", {
+      text: "Type the smallest and the largest value that is possible for anybody; do not look at the data for it. Values outside are moved to the nearest bound.",
+    }),
     list,
     make("h3", { text: "Groups" }),
     byList,
