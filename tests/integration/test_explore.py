@@ -3,6 +3,7 @@
 import csv
 import http.server
 import io
+import itertools
 import json
 import math
 import re
@@ -26,6 +27,7 @@ from playwright.sync_api import (
     Locator,
     Page,
     Request,
+    Route,
 )
 from pyarrow import parquet
 
@@ -1306,3 +1308,220 @@ def test_what_a_preview_and_a_ledger_say_is_so(visit: Visit) -> None:
     error = re.search(r"off by ([\d.]+)", said[0])
     assert error is not None
     assert float(error[1]) == pytest.approx(exact, rel=0.01)
+
+
+def hold(page: Page, pattern: str) -> list[Route]:
+    """Keep the requests to addresses like this one waiting, and return them as they come."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(pattern, keep)
+    return held
+
+
+def let_go(page: Page, pattern: str, held: list[Route]) -> None:
+    page.unroute(pattern)
+    for route in held:
+        route.continue_()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [(100_000, 100_007, 0.07), (1e6, 1e6 + 5, 0.05), (52.51, 52.5101, 1e-6)],
+)
+def test_places_far_from_zero_are_told_apart(
+    visit: Visit, low: float, high: float, step: float
+) -> None:
+    page = visit.open(link(bounds=[[low, high]], sensitivity=[(high - low) / 10]))
+    handle = page.get_by_role("slider", name="True value, made up")
+    handle.focus()
+    words = set()
+    for turn in range(1, 5):
+        before = float(str(handle.get_attribute("aria-valuenow")))
+        page.keyboard.press("ArrowRight" if turn < 4 else "PageDown")
+        after = float(str(handle.get_attribute("aria-valuenow")))
+        by = step if turn < 4 else -10 * step
+        assert after - before == pytest.approx(by, rel=1e-3)
+        said = str(handle.get_attribute("aria-valuetext")).removeprefix("true value ")
+        assert handle.locator("text").text_content() == said
+        assert read(said) == pytest.approx(after, abs=step / 2)
+        words.add(said)
+    assert len(words) == 4
+    page.locator("#error summary").click()
+    places = page.locator("#error tbody th")
+    places.first.wait_for()
+    texts = places.all_text_contents()
+    assert len(set(texts)) == len(texts) > 20
+    assert all(len(text) < 20 for text in texts)
+
+
+def test_what_waits_for_an_answer_looks_old(visit: Visit) -> None:
+    page = visit.page
+    first = hold(page, "**/api/view")
+    page.goto(visit.server.address)
+    for summary in page.locator("#results .chart summary").all():
+        summary.click()
+    assert page.locator("#density details").inner_text().endswith("There are no numbers yet.")
+    page.locator("#see").get_by_text("There are no numbers yet.").first.wait_for()
+    let_go(page, "**/api/view", first)
+    visit.settled()
+    assert page.locator("#density tbody tr").count() > 5
+    page.locator("main:not(.stale)").wait_for()
+    head = page.locator("#glance")
+    assert "RMSE" in head.inner_text()
+    views, tables = hold(page, "**/api/view"), hold(page, "**/api/compare")
+    visit.box("ε").first.fill("0.5")
+    page.locator("main.stale").wait_for()
+    page.locator("#compare.stale").wait_for()
+    assert head.inner_text().strip() == "computing…"
+    old = (
+        *("#density", "#see-facts", "#error-words", "#risk-sentence", "#risk-table", "#advice"),
+        *("#compare-table", "#take-body pre"),
+    )
+    faded = "nodes => nodes.map((node) => Number(getComputedStyle(node).opacity))"
+    for place in old:
+        assert max(page.locator(place).evaluate_all(faded)) < 1, place
+    found = Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
+    assert found == []
+    let_go(page, "**/api/view", views)
+    let_go(page, "**/api/compare", tables)
+    visit.settled()
+    page.locator("main:not(.stale)").wait_for()
+    assert "RMSE" in head.inner_text()
+    for place in old:
+        assert min(page.locator(place).evaluate_all(faded)) == 1, place
+
+
+def test_each_key_of_a_slider_changes_its_number(visit: Visit) -> None:
+    page = visit.open(link(bounds=[[0, 120]], people=10, sensitivity=[120]))
+    for name, label in (("Epsilon", "ε"), ("The number of people", "Number of people")):
+        slider, box = page.get_by_role("slider", name=f"{name}, slider"), visit.box(label).first
+        slider.focus()
+        numbers = [float(box.input_value())]
+        for key in ["ArrowRight"] * 4 + ["ArrowLeft"] * 2:
+            page.keyboard.press(key)
+            numbers.append(float(box.input_value()))
+        rises = [b - a for a, b in itertools.pairwise(numbers)]
+        assert all(rise > 0 for rise in rises[:4])
+        assert all(rise < 0 for rise in rises[4:])
+    visit.shown()
+    head = page.locator("#glance-numbers").inner_text()
+    assert head.startswith("RMSE of the mean of 1")
+    assert read(head.rpartition(": ")[2]) == visit.number("RMSE of the mean, read back")
+    visit.set("Number of people", "1")
+    assert "The value of 1 person" in page.locator("#many-result").inner_text()
+    epsilon = page.get_by_role("slider", name="Epsilon, slider")
+    for kind, is_pure in (("ε with δ", False), ("ε", True)):
+        page.get_by_label(kind, exact=True).first.check()
+        visit.shown()
+        assert ("odds" in str(epsilon.get_attribute("aria-valuetext"))) is is_pure
+
+
+def test_the_form_helps_to_fill_it(visit: Visit) -> None:
+    page = visit.open()
+    moved = visit.box("How far one person can move the value")
+    moved.fill("many")
+    helps = page.locator("#controls details", has_text="How do I know?")
+    helps.locator("summary").click()
+    helps.get_by_role("button", name="Set it to 120", exact=True).click()
+    assert moved.input_value() == "120"
+    helps.get_by_role("button", name="Set it", exact=True).click()
+    assert "a whole number from 1" in helps.inner_text()
+    visit.set("People in the mean", "1000")
+    assert "a whole number from 1" not in helps.inner_text()
+    helps.get_by_role("button", name="Set it to 0.12", exact=True).click()
+    visit.shown()
+    assert moved.input_value() == "0.12"
+    expected = ib.calibrate(ib.Box(0, 120), 0.12, epsilon=1.0)
+    assert visit.number("RMSE at this value") == pytest.approx(
+        math.sqrt(expected.mse(40.0)), rel=1e-3
+    )
+    helps.get_by_role("button", name="Set it to 1", exact=True).click()
+    assert moved.input_value() == "1"
+    visit.set("Upper", "-5")
+    said = page.locator("#controls .wrong:visible")
+    said.wait_for()
+    visit.box("Upper").fill("-5x")
+    assert said.count() == 0  # it was about another number
+    visit.set("Upper", "90")
+    options = page.get_by_role("combobox", name="Mechanism", exact=True).locator("option")
+
+    def possible() -> set[str]:
+        return {str(one.get_attribute("value")) for one in options.all() if one.is_enabled()}
+
+    every = possible()
+    assert len(every) == 8
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("window")
+    page.get_by_label("ρ", exact=True).first.check()
+    assert possible() == {"best", "bounded-gaussian"}
+    assert "not with ρ" in str(options.nth(1).text_content())
+    box = visit.box("ρ")
+    page.locator(f"#{box.get_attribute('aria-describedby')}", has_text="window").wait_for()
+    page.get_by_role("button", name="Add a coordinate").click()
+    assert helps.is_hidden()
+    page.get_by_label("ε", exact=True).first.check()
+    joint = every - {"optimal", "clamped-staircase", "window"}
+    assert possible() == joint - {"clamped-gaussian"}
+    page.get_by_label("ε with δ").check()
+    assert possible() == joint
+    assert page.get_by_role("combobox", name="Mechanism", exact=True).input_value() == "window"
+    visit.shown()
+    visit.problems = [text for text in visit.problems if "status of 400" not in text]
+
+
+def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
+    page = visit.page
+    asked = {"bounds": [[0, 200_000]], "sensitivity": [200_000], "people": 100_000}
+    visit.open(link(**asked))
+    visit.settled()
+    best = ib.compare(ib.Box(0, 200_000), 200_000, epsilon=1.0, people=100_000).best().name
+    note = page.locator("#compare-note").inner_text()
+    assert f"“{best}” is what “the one with the lowest error” chooses here." in note
+    assert "No entry of the list of mechanisms makes “BoundedGaussian (paper)”" in note
+    assert "does not offer" not in note
+
+    def without_limit(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json=response.json() | {"limit_rmse": 0})
+
+    page.route("**/api/compare", without_limit)
+    visit.context.set_default_timeout(15_000)
+    page.get_by_label("Every person hides their own value").uncheck()
+    visit.settled()
+    assert page.locator("#advice").inner_text().startswith("Lowest error")
+    assert "No private function" not in page.locator("#advice").inner_text()
+    page.unroute("**/api/compare")
+    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("window")
+    goal, result = page.locator("#goal-form"), page.locator("#goal-result")
+    visit.set("Upper", "120")
+    visit.set("How far one person can move the value", "0.5")
+    visit.set("I can accept an error of", "5")
+    goal.get_by_role("button", name="Find").click()
+    result.get_by_text("not enough").wait_for()
+    assert result.inner_text().endswith("Another mechanism may do it.")
+    goal.get_by_label("Find").select_option("people")
+    goal.get_by_role("button", name="Find").click()
+    result.get_by_text("in local privacy, where each person hides their own value").wait_for()
+
+
+def test_the_page_says_what_it_does_with_a_file(visit: Visit) -> None:
+    page = visit.open()
+    place, spoken = page.locator("#file .drop"), page.locator("#spoken")
+    held = hold(page, "**/api/file/columns")
+    page.locator("input[type=file]").set_input_files(people())
+    place.get_by_text("Reading the file…").wait_for()
+    assert spoken.text_content() == "Reading the file…"
+    let_go(page, "**/api/file/columns", held)
+    page.locator(".chosen", has_text="people.csv").wait_for()
+    assert "Reading" not in place.inner_text()
+    pick_age(visit)
+    assert "moved to the nearest bound" in page.locator(".form-rows").inner_text()
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    held = hold(page, "**/api/file/draw")
+    page.get_by_role("button", name="Draw once").click()
+    page.locator(".release .outcome", has_text="Drawing the private file…").wait_for()
+    page.locator("#spoken", has_text="Drawing the private file…").wait_for(state="attached")
+    let_go(page, "**/api/file/draw", held)
+    page.get_by_role("heading", name="Drawn: the private file").wait_for()

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import urllib.request
+from concurrent import futures
 from pathlib import Path
 
 import pyarrow as pa
@@ -374,13 +375,58 @@ def test_a_draw_is_charged_before_and_says_what_is_left(with_ledger):
 
 
 def test_a_draw_that_fails_after_the_charge_says_so(with_ledger):
-    head = charge({"name": "people.csv", "columns": [AGE | {"name": "town"}]})
-    answer = with_ledger.send_file("/api/file/draw", head, CSV)
+    """Something removes the file at the moment of the charge."""
+    ledger = ib.Ledger(with_ledger.said.with_name("budget.db"))
+
+    def remove():
+        assert until(lambda: ledger.records("-survey"), 60)
+        for path in with_ledger.temporary.rglob("people.csv"):
+            path.unlink()
+
+    with futures.ThreadPoolExecutor() as pool:
+        removal = pool.submit(remove)
+        head = charge({"name": "people.csv", "columns": [AGE]})
+        answer = with_ledger.send_file("/api/file/draw", head, CSV)
+        removal.result()
     assert answer.status == 400
-    assert answer.error == (
-        "people.csv: column 'town' must have a number in row 1 below the header. "
-        "The budget of '-survey' was charged before this failed."
+    assert answer.error.endswith(" The budget of '-survey' was charged before this failed.")
+
+
+def test_a_draw_that_would_fail_is_not_charged(with_ledger):
+    town = {"name": "town", "epsilon": 0.5}
+    asked = (
+        ({"name": "town"}, CSV, "column 'town' must have a number in row 1 below the header."),
+        ({"name": "pay"}, CSV + b"41,Ulm,\n", "column 'pay' must have no missing values"),
+        ({}, CSV.split(b"\n")[0] + b"\n", "the file must have at least one row to be charged"),
+        ({"bounds": [120, 0]}, CSV, "must be above"),
+        ({"step": 700}, CSV, "step"),
+        ({"epsilon": 1e-300}, CSV, "epsilon"),
+        ({"mechanism": "clamped-gaussian"}, CSV, "delta must be given"),
+        ({"levels": ["Ulm"]}, CSV, "must be 2 to"),
+        ({"levels": ["Ulm", "Bonn"]}, CSV, "must hold"),
     )
+    for change, data, reason in asked:
+        head = {"name": "people.csv"}
+        if "levels" in change:
+            head["levels"] = [town | change]
+        elif "mechanism" in change:
+            head |= {"columns": [AGE]} | change
+        else:
+            head["columns"] = [AGE | change]
+        answer = with_ledger.send_file("/api/file/draw", charge(head), data)
+        assert answer.status == 400
+        assert reason in answer.error
+        assert "charged before" not in answer.error
+    assert ib.Ledger(with_ledger.said.with_name("budget.db")).records("-survey") == []
+
+
+@pytest.mark.parametrize("kind", [signal.SIGQUIT, signal.SIGKILL])
+def test_nothing_is_drawn_on_after_the_server(tmp_path, kind):
+    """However the server ends, a command that it started ends, and removes its copy of the file."""
+    with started(tmp_path) as server, begun(server):
+        server.process.send_signal(kind)
+        assert until(lambda: not server.processes())
+        assert [path for path in server.left() if path.is_file()] == []
 
 
 def test_what_cannot_be_drawn_or_afforded_is_not_charged(with_ledger):

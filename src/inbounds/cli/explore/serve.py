@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BACKLOG = 128
 _SILENT = logging.CRITICAL + 1  # of messages of the server, which may hold what was sent
 _LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi", "asyncio")
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _SCREENS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 

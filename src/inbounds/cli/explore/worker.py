@@ -21,12 +21,12 @@ from typing import Any, TypeVar
 from inbounds.cli.explore.budget import PLACE
 
 T = TypeVar("T")
+COMMAND = "inbounds"
+"""The command line, as a module."""
+READER = "inbounds.cli.explore.reader"
+"""The module that reads the names and types of columns."""
 # -P: a module in the working folder must not stand in for one of Python's or ours
-PYTHON = (sys.executable, "-P", "-m")
-COMMAND = (*PYTHON, "inbounds")
-"""The command line, as a process."""
-READER = (*PYTHON, "inbounds.cli.explore.reader")
-"""The process that reads the names and types of columns."""
+_CHILD = (sys.executable, "-P", "-m", "inbounds.cli.explore.child")
 _MOST_IDLE = 2  # threads that are kept: each new one may take memory that is not given back
 
 
@@ -64,6 +64,7 @@ class Workers:
         self._processes = set[subprocess.Popen[bytes]]()
         self._root: Path | None = None
         self._is_closed = False
+        self._pipe = [*os.pipe()]  # its other end closes with this process, whatever ends that
 
     async def compute(self, work: Callable[..., T], *arguments: Any) -> tuple[T, float]:
         """Return what a function returns, and its seconds of processor time, from a thread.
@@ -110,7 +111,7 @@ class Workers:
     async def run(
         self, words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
     ) -> Finished:
-        """Run a process without a shell until it ends, or is killed because nobody waits for it."""
+        """Run a module without a shell until it ends, or is killed because nobody waits for it."""
         process = self.start(words, folder, variables)
         try:
             (printed, said), _ = await self.compute(process.communicate)
@@ -126,15 +127,17 @@ class Workers:
         *,
         talks: bool = False,
     ) -> subprocess.Popen[bytes]:
-        """Start a process that a Ctrl-C of the terminal does not reach.
+        """Start a module as a process that a Ctrl-C of the terminal does not reach.
 
-        It gets no ledger from the environment, only what `variables` say.
+        It gets no ledger from the environment, only what `variables` say. However this process
+        ends, it ends too, and removes its folder.
         """
         if self._is_closed:
             raise EndedError
         inherited = {name: text for name, text in os.environ.items() if name != PLACE}
         process = subprocess.Popen(
-            words,
+            [*_CHILD, str(self._pipe[0]), str(folder or ""), *words],
+            pass_fds=self._pipe[:1],
             cwd=folder,
             env=inherited | {"PYTHONUTF8": "1"} | dict(variables or {}),
             stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
@@ -179,6 +182,8 @@ class Workers:
             self.stop(process)
         if self._root is not None and _is_ours(self._root):
             shutil.rmtree(self._root, ignore_errors=True)
+        while self._pipe:
+            os.close(self._pipe.pop())
         return not self._busy
 
 

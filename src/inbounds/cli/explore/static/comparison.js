@@ -11,6 +11,10 @@ const SQUARED = new Map([
   ["read_mse_above_limit_percent", "MSE above limit, if read best"],
 ]);
 
+const LIMIT =
+  "No mechanism that is given this value alone, here or elsewhere, has a lower RMSE than the limit.";
+const EMPTY = / No private function of the value has an RMSE below [^ ]+ on average\./;
+
 let comparison = null;
 
 /** The newest comparison, for "take it along"; null while there is none. */
@@ -19,7 +23,8 @@ export const compared = () => comparison;
 export function drawComparison(newest) {
   comparison = newest;
   const { columns, rows, best, advice, why_no_limit: why } = newest;
-  byId("advice").textContent = worded(advice);
+  const limit = newest.limit_rmse > 0; // that an error is not below 0 needs no proof
+  byId("advice").textContent = worded(limit ? advice : advice.replace(EMPTY, ""));
   const lines = rows.map((row) =>
     columns.map(([key]) => content(key, row[key], row.mechanism === best)),
   );
@@ -36,20 +41,26 @@ export function drawComparison(newest) {
     "Every mechanism keeps the guarantee that you asked for. “true ε” is the one that it really gives, and a smaller one is more private.",
     "“Middle of the box” is what you could publish without any data.",
     "MSE is the mean squared error, the square of the RMSE: 2 % of it is about 1 % of the RMSE.",
-    ...unlisted(rows),
-    why
-      ? worded(why)
-      : "No mechanism that is given this value alone, here or elsewhere, has a lower RMSE than the limit.",
+    ...unlisted(rows, best),
+    ...(why ? [worded(why)] : limit ? [LIMIT] : []),
   ].join(" ");
 }
 
-/** Why some rows are not in the list of mechanisms. */
-function unlisted(rows) {
+/** Which rows the list of mechanisms does not name, and how to have them. */
+function unlisted(rows, best) {
   const extra = rows.map(({ mechanism }) => mechanism).filter((text) => text.endsWith(")"));
-  if (!extra.length) return [];
-  const names = new Intl.ListFormat("en").format(extra.map((text) => `“${text}”`));
+  const others = extra.filter((text) => text !== best).map((text) => `“${text}”`);
+  const all = new Intl.ListFormat("en").format(others);
+  const several = others.length > 1;
   return [
-    `${names} ${extra.length > 1 ? "stand" : "stands"} here to compare: a word in brackets is another way to set up a mechanism of the list, which this page does not offer. The Python of the comparison, below, makes all of them.`,
+    ...(extra.includes(best)
+      ? [`“${best}” is what “the one with the lowest error” chooses here.`]
+      : []),
+    ...(others.length
+      ? [
+          `No entry of the list of mechanisms makes ${all}: ${several ? "they stand" : "it stands"} here to compare. The Python of the comparison, below, makes ${several ? "them" : "it"}.`,
+        ]
+      : []),
   ];
 }
 

@@ -1,8 +1,10 @@
 // The form at the left: the question and the guarantee.
 
 import { Bounds } from "./bounds.js";
-import { blame, byId, fresh, make } from "./dom.js";
+import { byId, fresh, make } from "./dom.js";
+import { choice } from "./fields.js";
 import { plain, readable } from "./numbers.js";
+import { Sensitivity } from "./sensitivity.js";
 import { Box, Slider } from "./slider.js";
 import { change, isLocal, listen, listenToDoubts, MECHANISMS, state, width } from "./state.js";
 
@@ -12,19 +14,17 @@ const KINDS = [
   ["approximate", "ε with δ"],
   ["concentrated", "ρ"],
 ];
-const NORMS = [
-  ["l2", "Euclidean length (l2)"],
-  ["l1", "sum of changes (l1)"],
-  ["linf", "largest change (linf)"],
-  ["each", "each by itself"],
-];
+const WITH_RHO = ["best", "bounded-gaussian"];
+const ONE_COORDINATE = ["optimal", "clamped-staircase", "window"];
 const kept = { epsilon: 1, delta: 1e-6, rho: 0.1, people: 1000 }; // while another kind is chosen
 let bounds;
+let sensitivity;
 const part = {};
 
 /** Build the form and keep it in step with the question. */
 export function buildControls() {
   bounds = new Bounds();
+  sensitivity = new Sensitivity();
   part.step = new Box({
     label: "Step",
     optional: true,
@@ -41,7 +41,7 @@ export function buildControls() {
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("controls").append(
     group("Bounds of the output", bounds.list, bounds.add, part.step.root),
-    group("Sensitivity", ...sensitivityFields()),
+    group("Sensitivity", ...sensitivity.fields),
     group("Guarantee", ...guaranteeFields()),
     group("Mechanism", ...mechanismFields()),
     group("People", ...peopleFields()),
@@ -53,25 +53,6 @@ export function buildControls() {
 
 const group = (legend, ...fields) =>
   make("fieldset", {}, make("legend", { text: legend }), ...fields);
-
-function sensitivityFields() {
-  part.sensitivity = new Slider({
-    label: "How far one person can move the value",
-    name: "The sensitivity",
-    low: 0.01,
-    high: 120,
-    ends: ["a little", "all the way"],
-    changed: (number) => change({ sensitivity: [number] }),
-  });
-  part.norm = choice("What it bounds", NORMS, (norm) => {
-    const { sensitivity, bounds } = state.question;
-    change({
-      norm,
-      sensitivity: norm === "each" ? bounds.map(() => sensitivity[0]) : [Math.max(...sensitivity)],
-    });
-  });
-  return [part.sensitivity.root, part.norm.root];
-}
 
 function guaranteeFields() {
   const name = fresh("guarantee");
@@ -95,7 +76,10 @@ function guaranteeFields() {
     high: 20,
     ends: ENDS,
     changed: changed("epsilon"),
-    spoken: (x) => `epsilon ${readable(x)}, odds change by a factor of at most ${factor(x)}`,
+    spoken: (x) =>
+      isPure(state.question.guarantee)
+        ? `epsilon ${readable(x)}, odds change by a factor of at most ${factor(x)}`
+        : `epsilon ${readable(x)}`,
   });
   part.delta = new Slider({
     label: "δ",
@@ -178,51 +162,38 @@ function peopleFields() {
   return [box, part.onlyOne, part.people.root, part.widthHint];
 }
 
-/** A choice among a few words. */
-function choice(text, options, changed) {
-  const [id, error] = [fresh("choice"), fresh("error")];
-  const select = make(
-    "select",
-    { id, "aria-describedby": error, change: () => changed(select.value) },
-    ...options.map(([value, shown]) => make("option", { value, text: shown })),
-  );
-  const wrong = make("p", { class: "wrong", id: error });
-  const root = make(
-    "div",
-    { class: "field stacked" },
-    make("label", { for: id, text }),
-    select,
-    wrong,
-  );
-  return { root, select, fail: (message) => blame(select, wrong, message) };
-}
-
-function reach({ bounds, norm }) {
-  const widths = bounds.map(([low, high]) => Math.abs(high - low));
-  const size =
-    { l1: widths.reduce((a, b) => a + b, 0), l2: Math.hypot(...widths) }[norm] ??
-    Math.max(...widths);
-  return size > 0 && Number.isFinite(size) ? size : 1;
-}
-
 function show(question) {
-  const { step, sensitivity, norm, guarantee, mechanism, people } = question;
-  const [several, each] = [question.bounds.length > 1, norm === "each"];
   bounds.show(question);
-  part.step.show(step);
-  part.sensitivity.root.hidden = several && each;
-  const most = reach(question);
-  part.sensitivity.between(most * 1e-4, most);
-  part.sensitivity.show(sensitivity[0]);
-  part.norm.root.hidden = !several;
-  part.norm.select.value = norm;
-  part.mechanism.select.value = mechanism;
-  showGuarantee(guarantee);
-  showPeople(question, several);
+  part.step.show(question.step);
+  sensitivity.show(question);
+  showMechanism(question);
+  showGuarantee(question.guarantee);
+  showPeople(question, question.bounds.length > 1);
+}
+
+/** Grey out what cannot work; what was chosen stays, and the server says what is wrong with it. */
+function showMechanism(question) {
+  const { select } = part.mechanism;
+  MECHANISMS.forEach(([name, text], i) => {
+    const why = unfit(name, question);
+    select.options[i].disabled = why !== "";
+    select.options[i].text = why ? `${text} (${why})` : text;
+  });
+  select.value = question.mechanism;
+}
+
+/** Why a mechanism cannot keep the guarantee of a question, or nothing. */
+function unfit(name, { bounds: pairs, guarantee }) {
+  if ("rho" in guarantee) return WITH_RHO.includes(name) ? "" : "not with ρ";
+  if (pairs.length === 1) return "";
+  if (ONE_COORDINATE.includes(name)) return "for one coordinate only";
+  return name === "clamped-gaussian" && !(guarantee.delta > 0)
+    ? "for several coordinates only with a δ"
+    : "";
 }
 
 function showGuarantee(guarantee) {
-  const kind = "rho" in guarantee ? "concentrated" : guarantee.delta > 0 ? "approximate" : "pure";
+  const kind = isPure(guarantee) ? "pure" : "rho" in guarantee ? "concentrated" : "approximate";
   for (const { kind: its, input } of part.kinds) input.checked = its === kind;
   for (const key of ["epsilon", "delta", "rho"]) {
     part[key].root.hidden = !(guarantee[key] > 0 || (key === "epsilon" && kind !== "concentrated"));
@@ -232,15 +203,17 @@ function showGuarantee(guarantee) {
   showOdds(guarantee);
 }
 
+const isPure = ({ rho, delta }) => rho === undefined && !(delta > 0);
+
 function showOdds(guarantee) {
   part.odds.textContent =
-    guarantee.delta === 0 && guarantee.epsilon > 0 && !part.epsilon.fault
+    isPure(guarantee) && guarantee.epsilon > 0 && !part.epsilon.fault
       ? `The odds of any guess about a person change by a factor of at most e^ε = ${factor(guarantee.epsilon)}.`
       : "";
 }
 
 function showPeople(question, several) {
-  const { people, sensitivity } = question;
+  const { people, sensitivity: moved } = question;
   part.local.checked = people !== null;
   part.local.disabled = several;
   part.onlyOne.hidden = !several;
@@ -251,7 +224,7 @@ function showPeople(question, several) {
   const local = isLocal(question);
   part.widthWords.textContent = local
     ? `The sensitivity is now ${readable(wide)}, the width of the bounds: a person who hides their own value can change all of it.`
-    : `The sensitivity is ${readable(sensitivity[0])}, not the width of the bounds. A person who hides their own value can change all of it, by ${readable(wide)}.`;
+    : `The sensitivity is ${readable(moved[0])}, not the width of the bounds. A person who hides their own value can change all of it, by ${readable(wide)}.`;
   part.width.hidden = local;
   part.width.textContent = `Set the sensitivity to ${readable(wide)}`;
 }
@@ -266,14 +239,14 @@ function factor(epsilon) {
 
 // The words by which the server's errors name a field, in the order in which they are looked for.
 const FIELDS = [
-  [/^sensitivity/i, () => (part.sensitivity.root.hidden ? bounds.rows[0].move : part.sensitivity)],
+  [/^sensitivity/i, () => (sensitivity.slider.root.hidden ? bounds.rows[0].move : sensitivity.slider)],
   [/^(the )?(bounds|domain|box|lower|upper)/i, (said) => bounds.named(said)],
   [/^epsilon/i, () => part.epsilon],
   [/^delta/i, () => part.delta],
   [/^rho/i, () => part.rho],
   [/^step/i, () => part.step],
   [/^people/i, () => part.people],
-  [/^norm/i, () => part.norm],
+  [/^norm/i, () => sensitivity.norm],
   [/^mechanism/i, () => part.mechanism],
 ];
 let blamed = null;

@@ -1,6 +1,6 @@
 // Small fields that several forms share.
 
-import { fresh, make } from "./dom.js";
+import { blame, fresh, make } from "./dom.js";
 
 /** A checkbox with its label. */
 export function tick(text, changed, checked = false) {
@@ -30,6 +30,25 @@ export function pick(text, options, changed = () => {}) {
     offer,
     root: make("div", { class: "field" }, make("label", { for: id, text }), select),
   };
+}
+
+/** A choice among a few words that can be blamed, as by the server. */
+export function choice(text, options, changed) {
+  const [id, error] = [fresh("choice"), fresh("error")];
+  const select = make(
+    "select",
+    { id, "aria-describedby": error, change: () => changed(select.value) },
+    ...options.map(([value, shown]) => make("option", { value, text: shown })),
+  );
+  const wrong = make("p", { class: "wrong", id: error });
+  const root = make(
+    "div",
+    { class: "field stacked" },
+    make("label", { for: id, text }),
+    select,
+    wrong,
+  );
+  return { root, select, fail: (message) => blame(select, wrong, message) };
 }
 
 /** A line of text, or with `rows` several. */

@@ -11,13 +11,14 @@ import { buildFile } from "./file.js";
 import { buildGoal } from "./goal.js";
 import { buildGuarantee, drawGuarantee } from "./guarantee.js";
 import { buildMap, loadMap } from "./map.js";
-import { range, readable } from "./numbers.js";
+import { counted, range, readable } from "./numbers.js";
 import { buildPeople, drawPeople } from "./people.js";
 import { doubted, listen, listenToDoubts, restore, state, values } from "./state.js";
 import { buildTake, showComparedSnippets, showLink, showSnippets } from "./take.js";
 
 const REST = 200; // milliseconds without a change after which the hand rests
 const CALM = 150; // milliseconds before "computing" is shown: faster answers need no word
+const LATE = 300; // milliseconds after which what is shown no longer looks like the answer
 const results = () => byId("results");
 
 const view = new Newest("/api/view", {
@@ -51,15 +52,39 @@ const comparison = new Newest("/api/compare", {
 });
 
 const reached = { asked: -1, shown: -1, compared: -1 };
+const late = { shown: lateness(), compared: lateness() };
 /** Keep account of what is shown; whoever waits for the page can see when it is settled. */
 function settle(what, change) {
   reached[what] = change;
-  const late = reached.shown !== reached.asked;
-  results().dataset.state = late
-    ? "computing"
-    : reached.compared < reached.asked
-      ? "comparing"
-      : "settled";
+  const isOld = reached.shown !== reached.asked;
+  const isOldTable = reached.compared < reached.asked;
+  results().dataset.state = isOld ? "computing" : isOldTable ? "comparing" : "settled";
+  late.shown.watch(isOld, what === "shown");
+  late.compared.watch(isOldTable, what === "compared");
+}
+
+/** Whether an answer takes so long that what is shown must not look as if it were the answer. */
+function lateness() {
+  let timer = null;
+  const account = { isLate: false };
+  const stop = () => {
+    clearTimeout(timer);
+    timer = null;
+  };
+  /** `isOld`: the newest question has no answer; `isNews`: an answer has just come. */
+  account.watch = (isOld, isNews) => {
+    if (!isOld || isNews) stop();
+    const before = account.isLate;
+    account.isLate &&= isOld;
+    if (isOld && !account.isLate && timer === null) {
+      timer = setTimeout(() => {
+        account.isLate = true;
+        showAge();
+      }, LATE);
+    }
+    if (before !== account.isLate) showAge();
+  };
+  return account;
 }
 
 /** Show a calm word while something takes longer than a moment; its place is always kept. */
@@ -98,16 +123,22 @@ function fails(problem) {
 
 let numbers = ""; // of the newest view, for the head of the page
 follow((view, index) => {
-  const { average_rmse: average } = view.error;
-  numbers = `RMSE ${readable(average)} on average · 95 % in ${range(view.coordinates[index].interval)}`;
+  const { error, people, coordinates } = view;
+  numbers = people
+    ? `RMSE of the mean of ${counted(people.count)}: ${readable(people.mean_rmse)}`
+    : `RMSE ${readable(error.average_rmse)} on average · 95 % in ${range(coordinates[index].interval)}`;
   showAge();
 });
 
 /** Grey out results that answer another question than the one in the boxes, and say so. */
 function showAge() {
   const old = failed || doubted() !== "";
-  results().classList.toggle("stale", old);
-  const text = old && worked ? "results of an earlier question" : numbers;
+  const waits = !old && late.shown.isLate;
+  results().classList.toggle("stale", old || waits);
+  results().setAttribute("aria-busy", String(waits));
+  byId("compare").classList.toggle("stale", old || late.compared.isLate);
+  byId("glance").classList.toggle("late", waits); // one "computing" is enough
+  const text = waits ? "computing…" : old && worked ? "results of an earlier question" : numbers;
   if (byId("glance-numbers").textContent !== text) byId("glance-numbers").textContent = text;
 }
 

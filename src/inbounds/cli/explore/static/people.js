@@ -82,7 +82,7 @@ function spec(read, bias) {
         ];
       }),
     legend: [],
-    columns: ["", "error"],
+    columns: ["estimate", "error"],
     rows: () => bars.map(([text, size]) => [text, size]),
   };
 }

@@ -1,0 +1,118 @@
+// The sensitivity: how far one person can move the value, and how to know it.
+
+import { fresh, make, speak } from "./dom.js";
+import { choice } from "./fields.js";
+import { readable } from "./numbers.js";
+import { Box, Slider } from "./slider.js";
+import { change, state, width } from "./state.js";
+
+const NORMS = [
+  ["l2", "Euclidean length (l2)"],
+  ["l1", "sum of changes (l1)"],
+  ["linf", "largest change (linf)"],
+  ["each", "each by itself"],
+];
+
+export class Sensitivity {
+  constructor() {
+    this.slider = new Slider({
+      label: "How far one person can move the value",
+      name: "The sensitivity",
+      low: 0.01,
+      high: 120,
+      ends: ["a little", "all the way"],
+      changed: (number) => change({ sensitivity: [number] }),
+    });
+    this.norm = choice("What it bounds", NORMS, (norm) => {
+      const { sensitivity, bounds } = state.question;
+      change({
+        norm,
+        sensitivity: norm === "each" ? bounds.map(() => sensitivity[0]) : [Math.max(...sensitivity)],
+      });
+    });
+    this.help = make(
+      "details",
+      {},
+      make("summary", { text: "How do I know?" }),
+      make("ul", { class: "plainlist cases" }, ...this.#cases()),
+    );
+    this.fields = [this.slider.root, this.help, this.norm.root];
+  }
+
+  /** What is published, in three usual cases: a sentence, and a button that sets the number. */
+  #cases() {
+    this.people = new Box({
+      label: "People in the mean",
+      name: "The number of people",
+      examples: "500",
+      changed: () => this.#name(),
+      invalid: () => this.#name(),
+    });
+    this.buttons = [];
+    const listed = [
+      {
+        text: "What each person answers, published by that person: any answer is possible, so it is the whole width.",
+        number: () => width(state.question),
+      },
+      {
+        text: "A mean of people, whose number is public: it is the width divided by their number.",
+        field: this.people,
+        number: () => (isCount(this.people.value) ? width(state.question) / this.people.value : null),
+      },
+      { text: "A count of people: one person changes it by 1.", number: () => 1 },
+    ];
+    return listed.map(({ text, field, number }) => {
+      const id = fresh("case");
+      const button = make("button", {
+        type: "button",
+        "aria-describedby": id,
+        click: () => this.#take(number()),
+      });
+      this.buttons.push({ button, number });
+      return make("li", {}, make("p", { class: "quiet", id, text }), field?.root, button);
+    });
+  }
+
+  #take(number) {
+    if (number === null) {
+      this.people.fail("Type how many people the mean is of: a whole number from 1.");
+      this.people.box.focus();
+      return;
+    }
+    this.slider.enter(number);
+    speak(`The sensitivity is now ${readable(number)}.`);
+  }
+
+  /** Say on each button which number it sets. */
+  #name() {
+    for (const { button, number } of this.buttons ?? []) {
+      const set = number();
+      button.disabled = set !== null && !(set > 0 && Number.isFinite(set));
+      button.textContent = set > 0 ? `Set it to ${readable(set)}` : "Set it";
+    }
+  }
+
+  show(question) {
+    const { sensitivity, norm, bounds } = question;
+    const several = bounds.length > 1;
+    this.slider.root.hidden = several && norm === "each";
+    const most = reach(question);
+    this.slider.between(most * 1e-4, most);
+    this.slider.show(sensitivity[0]);
+    this.norm.root.hidden = !several;
+    this.norm.select.value = norm;
+    this.help.hidden = several;
+    this.#name();
+  }
+}
+
+const isCount = (number) => number >= 1 && Number.isInteger(number);
+
+/** How far a value can move at all. */
+function reach({ bounds, norm }) {
+  const widths = bounds.map(([low, high]) => Math.abs(high - low));
+  const size =
+    { l1: widths.reduce((a, b) => a + b, 0), l2: Math.hypot(...widths) }[norm] ??
+    Math.max(...widths);
+  return size > 0 && Number.isFinite(size) ? size : 1;
+}
