@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote, unquote
@@ -1310,21 +1310,24 @@ def test_what_a_preview_and_a_ledger_say_is_so(visit: Visit) -> None:
     assert float(error[1]) == pytest.approx(exact, rel=0.01)
 
 
-def hold(page: Page, pattern: str) -> list[Route]:
-    """Keep the requests to addresses like this one waiting, and return them as they come."""
+def hold(page: Page, pattern: str) -> Callable[[], None]:
+    """Keep the requests to addresses like this one waiting; return what lets them go."""
     held: list[Route] = []
+    gone = threading.Event()
 
     def keep(route: Route) -> None:
-        held.append(route)
+        if gone.is_set():
+            route.continue_()
+        else:
+            held.append(route)
+
+    def let_go() -> None:
+        gone.set()
+        for route in held:
+            route.continue_()
 
     page.route(pattern, keep)
-    return held
-
-
-def let_go(page: Page, pattern: str, held: list[Route]) -> None:
-    page.unroute(pattern)
-    for route in held:
-        route.continue_()
+    return let_go
 
 
 @pytest.mark.parametrize(
@@ -1359,19 +1362,19 @@ def test_places_far_from_zero_are_told_apart(
 
 def test_what_waits_for_an_answer_looks_old(visit: Visit) -> None:
     page = visit.page
-    first = hold(page, "**/api/view")
+    let_go = hold(page, "**/api/view")
     page.goto(visit.server.address)
-    for summary in page.locator("#results .chart summary").all():
+    for summary in page.locator("#results .chart summary:visible").all():
         summary.click()
     assert page.locator("#density details").inner_text().endswith("There are no numbers yet.")
     page.locator("#see").get_by_text("There are no numbers yet.").first.wait_for()
-    let_go(page, "**/api/view", first)
+    let_go()
     visit.settled()
     assert page.locator("#density tbody tr").count() > 5
     page.locator("main:not(.stale)").wait_for()
     head = page.locator("#glance")
     assert "RMSE" in head.inner_text()
-    views, tables = hold(page, "**/api/view"), hold(page, "**/api/compare")
+    both = [hold(page, "**/api/view"), hold(page, "**/api/compare")]
     visit.box("ε").first.fill("0.5")
     page.locator("main.stale").wait_for()
     page.locator("#compare.stale").wait_for()
@@ -1385,8 +1388,8 @@ def test_what_waits_for_an_answer_looks_old(visit: Visit) -> None:
         assert max(page.locator(place).evaluate_all(faded)) < 1, place
     found = Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
     assert found == []
-    let_go(page, "**/api/view", views)
-    let_go(page, "**/api/compare", tables)
+    for let_go in both:
+        let_go()
     visit.settled()
     page.locator("main:not(.stale)").wait_for()
     assert "RMSE" in head.inner_text()
@@ -1487,7 +1490,6 @@ def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
         route.fulfill(response=response, json=response.json() | {"limit_rmse": 0})
 
     page.route("**/api/compare", without_limit)
-    visit.context.set_default_timeout(15_000)
     page.get_by_label("Every person hides their own value").uncheck()
     visit.settled()
     assert page.locator("#advice").inner_text().startswith("Lowest error")
@@ -1496,8 +1498,8 @@ def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
     page.get_by_role("combobox", name="Mechanism", exact=True).select_option("window")
     goal, result = page.locator("#goal-form"), page.locator("#goal-result")
     visit.set("Upper", "120")
-    visit.set("How far one person can move the value", "0.5")
-    visit.set("I can accept an error of", "5")
+    visit.set("How far one person can move the value", "2.5")
+    visit.set("I can accept an error of", "0.1")
     goal.get_by_role("button", name="Find").click()
     result.get_by_text("not enough").wait_for()
     assert result.inner_text().endswith("Another mechanism may do it.")
@@ -1509,19 +1511,19 @@ def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
 def test_the_page_says_what_it_does_with_a_file(visit: Visit) -> None:
     page = visit.open()
     place, spoken = page.locator("#file .drop"), page.locator("#spoken")
-    held = hold(page, "**/api/file/columns")
+    let_go = hold(page, "**/api/file/columns")
     page.locator("input[type=file]").set_input_files(people())
     place.get_by_text("Reading the file…").wait_for()
     assert spoken.text_content() == "Reading the file…"
-    let_go(page, "**/api/file/columns", held)
+    let_go()
     page.locator(".chosen", has_text="people.csv").wait_for()
     assert "Reading" not in place.inner_text()
     pick_age(visit)
     assert "moved to the nearest bound" in page.locator(".form-rows").inner_text()
     page.get_by_label("I have set the bounds without looking at the data").first.check()
-    held = hold(page, "**/api/file/draw")
+    let_go = hold(page, "**/api/file/draw")
     page.get_by_role("button", name="Draw once").click()
     page.locator(".release .outcome", has_text="Drawing the private file…").wait_for()
     page.locator("#spoken", has_text="Drawing the private file…").wait_for(state="attached")
-    let_go(page, "**/api/file/draw", held)
+    let_go()
     page.get_by_role("heading", name="Drawn: the private file").wait_for()

@@ -1,6 +1,6 @@
 """A process beside the server that ends with it, however the server ends: it watches a pipe.
 
-Run: python -m inbounds.cli.explore.child FD FOLDER MODULE WORD...
+Run: python -m inbounds.cli.explore.child MODULE WORD...
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import runpy
 import shutil
 import sys
 import threading
+
+PIPE, FOLDER = "INBOUNDS_EXPLORE_PIPE", "INBOUNDS_EXPLORE_FOLDER"
+"""The variables of the environment that name the pipe, and the folder to remove."""
 
 
 def _watch(pipe: int, folder: str) -> None:
@@ -22,10 +25,11 @@ def _watch(pipe: int, folder: str) -> None:
 
 def main() -> None:
     """Run a module as a program until the other end of the pipe is closed."""
-    _, pipe, folder, module, *words = sys.argv
-    threading.Thread(target=_watch, args=(int(pipe), folder), daemon=True).start()
-    sys.argv = [module, *words]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    pipe, folder = os.environ.pop(PIPE, ""), os.environ.pop(FOLDER, "")
+    if pipe:
+        threading.Thread(target=_watch, args=(int(pipe), folder), daemon=True).start()
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ class Desk:
                 return _answer(upload, [asked.target], done, facts)
 
     async def _names(self, upload: Upload, delimiter: list[str]) -> str:
-        words = [READER, upload.argument, *(word.partition("=")[2] for word in delimiter)]
+        words = [*READER, upload.argument, *(word.partition("=")[2] for word in delimiter)]
         done = await self._workers.run(words, upload.folder)
         if done.code:
             status, reason = upload.reason(done)
@@ -190,7 +190,7 @@ class Desk:
         self, words: Sequence[str], folder: Path, charge: Charge | None = None
     ) -> Finished:
         place = {} if charge is None else {PLACE: required(self._budget).place}
-        return await self._workers.run([COMMAND, *words], folder, place)
+        return await self._workers.run([*COMMAND, *words], folder, place)
 
     def _hidden(self, reason: str) -> str:
         return reason if self._budget is None else self._budget.hidden(reason)

@@ -11,10 +11,10 @@ import time
 from typing import Any
 
 from inbounds.cli.explore.guard import Refusal
-from inbounds.cli.explore.worker import EndedError, Workers
+from inbounds.cli.explore.worker import PYTHON, EndedError, Workers
 from inbounds.errors import InBoundsError
 
-_MAPPER = ("inbounds.cli.explore.maps",)
+_MAPPER = (*PYTHON, "inbounds.cli.explore.maps")
 _MOST_MAPS = 32
 _PATIENCE = 2.0  # seconds after which nobody waits who has not asked again
 _BEGINNING = {"done": 0, "of": 1}

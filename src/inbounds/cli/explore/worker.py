@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from inbounds.cli.explore.budget import PLACE
+from inbounds.cli.explore.child import FOLDER, PIPE
 
 T = TypeVar("T")
-COMMAND = "inbounds"
-"""The command line, as a module."""
-READER = "inbounds.cli.explore.reader"
-"""The module that reads the names and types of columns."""
 # -P: a module in the working folder must not stand in for one of Python's or ours
-_CHILD = (sys.executable, "-P", "-m", "inbounds.cli.explore.child")
+PYTHON = (sys.executable, "-P", "-m", "inbounds.cli.explore.child")
+"""What runs a module that ends with the server."""
+COMMAND = (*PYTHON, "inbounds")
+"""The command line, as a process."""
+READER = (*PYTHON, "inbounds.cli.explore.reader")
+"""The process that reads the names and types of columns."""
 _MOST_IDLE = 2  # threads that are kept: each new one may take memory that is not given back
 
 
@@ -111,7 +113,7 @@ class Workers:
     async def run(
         self, words: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
     ) -> Finished:
-        """Run a module without a shell until it ends, or is killed because nobody waits for it."""
+        """Run a process without a shell until it ends, or is killed because nobody waits for it."""
         process = self.start(words, folder, variables)
         try:
             (printed, said), _ = await self.compute(process.communicate)
@@ -127,19 +129,20 @@ class Workers:
         *,
         talks: bool = False,
     ) -> subprocess.Popen[bytes]:
-        """Start a module as a process that a Ctrl-C of the terminal does not reach.
+        """Start a process that a Ctrl-C of the terminal does not reach.
 
-        It gets no ledger from the environment, only what `variables` say. However this process
-        ends, it ends too, and removes its folder.
+        It gets no ledger from the environment, only what `variables` say, and what `child` needs to
+        end with this process.
         """
         if self._is_closed:
             raise EndedError
         inherited = {name: text for name, text in os.environ.items() if name != PLACE}
+        own = {"PYTHONUTF8": "1", PIPE: str(self._pipe[0]), FOLDER: str(folder or "")}
         process = subprocess.Popen(
-            [*_CHILD, str(self._pipe[0]), str(folder or ""), *words],
+            words,
             pass_fds=self._pipe[:1],
             cwd=folder,
-            env=inherited | {"PYTHONUTF8": "1"} | dict(variables or {}),
+            env=inherited | own | dict(variables or {}),
             stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if talks else subprocess.PIPE,

@@ -30,10 +30,15 @@ export class Sensitivity {
         sensitivity: norm === "each" ? bounds.map(() => sensitivity[0]) : [Math.max(...sensitivity)],
       });
     });
+    const summary = make("summary", {
+      text: "How do I know?",
+      mousedown: stay,
+      click: () => summary.focus(),
+    });
     this.help = make(
       "details",
       {},
-      make("summary", { text: "How do I know?" }),
+      summary,
       make("ul", { class: "plainlist cases" }, ...this.#cases()),
     );
     this.fields = [this.slider.root, this.help, this.norm.root];
@@ -55,7 +60,7 @@ export class Sensitivity {
         number: () => width(state.question),
       },
       {
-        text: "A mean of people, whose number is public: it is the width divided by their number.",
+        text: "A mean over people, whose number is public: it is the width divided by their number.",
         field: this.people,
         number: () => (isCount(this.people.value) ? width(state.question) / this.people.value : null),
       },
@@ -66,14 +71,16 @@ export class Sensitivity {
       const button = make("button", {
         type: "button",
         "aria-describedby": id,
-        click: () => this.#take(number()),
+        mousedown: stay,
+        click: () => this.#take(button, number()),
       });
       this.buttons.push({ button, number });
       return make("li", {}, make("p", { class: "quiet", id, text }), field?.root, button);
     });
   }
 
-  #take(number) {
+  #take(button, number) {
+    button.focus();
     if (number === null) {
       this.people.fail("Type how many people the mean is of: a whole number from 1.");
       this.people.box.focus();
@@ -105,6 +112,9 @@ export class Sensitivity {
     this.#name();
   }
 }
+
+/** Leave the box that is typed in only after the click: what is then said there moves the button. */
+const stay = (event) => event.preventDefault();
 
 const isCount = (number) => number >= 1 && Number.isInteger(number);
 
