@@ -176,13 +176,14 @@ def describe(
     import numpy as np  # noqa: PLC0415 - help must be quick
 
     from inbounds.analysis.error import CLEARLY, ErrorSummary  # noqa: PLC0415 - as above
+    from inbounds.cli.explore.rounded import seen_interval  # noqa: PLC0415 - as above
     from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - as above
 
     box = mechanism.domain
     bounds = zip(np.atleast_1d(box.lower).tolist(), np.atleast_1d(box.upper).tolist(), strict=True)
     middle = box.lower + (box.upper - np.asarray(box.lower)) / 2
     point = middle if value is None else _made_up(value, mechanism)
-    low, high = mechanism.output_interval(point, 0.95)
+    low, high = seen_interval(mechanism, point, 0.95)
     span = {"value": point, "low": low, "high": high}
     facts: dict[str, Any] = {
         "bounds": list(bounds),

@@ -7,6 +7,7 @@ as soon as the request ends.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shlex
@@ -26,6 +27,7 @@ from inbounds.cli.explore.worker import COMMAND, READER, Finished, Workers
 from inbounds.errors import ArgumentError
 
 _MOST_BYTES = 1 << 28  # of an answer
+_NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _FAILED = 500, "the command ended without saying why."
 Answer = tuple[dict[str, Any], list[tuple[str, bytes]]]
 """Facts, and files with their names."""
@@ -216,6 +218,8 @@ def _write(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
     except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
         text = f"the file cannot be held in a temporary folder: {error.strerror}."
         raise Refusal(507, text) from None
 

@@ -16,6 +16,7 @@ from inbounds.analysis.limit import limit
 from inbounds.cli.explore.field import fields, named_as_on_the_page, needed, number, one_of
 from inbounds.cli.explore.ladder import Found, Ladder, first_enough, scanned
 from inbounds.cli.explore.question import Question
+from inbounds.cli.explore.rounded import is_rounded_after, seen_interval
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee
 
@@ -33,6 +34,7 @@ _LADDERS = {
 }
 _LEVEL = 0.95
 _VALUES = 241  # at which the distance of outputs is looked for
+_DENSE = 4801  # as many, where it jumps
 _WORDS = {
     "average_rmse": "the average error is{} {}",
     "worst_rmse": "the error at the worst value is{} {}",
@@ -181,13 +183,18 @@ def _error(setting: Question, name: str) -> float:
 def _distance(mechanism: Mechanism) -> float:
     """Return how far an output is from its value with a probability of 0.95, at the worst value.
 
-    Half of the interval's width would not do: a release that is always the middle has none.
+    Half of the interval's width would not do: a release that is always the middle has none. Where
+    outputs are rounded to a step, the distance jumps from one value to another. The ends of the
+    interval do not fall as the value grows, so each of them is compared with the next value.
     """
     box = mechanism.domain
-    fractions = np.linspace(0, 1, _VALUES)[:, None]
+    jumps = is_rounded_after(mechanism) and box.step is not None
+    fractions = np.linspace(0, 1, _DENSE if jumps else _VALUES)[:, None]
     values = np.clip(box.lower + box.widths * fractions, box.lower, box.upper)
     points = values[:, 0] if box.is_interval else values
-    low, high = mechanism.output_interval(points, _LEVEL)
+    low, high = seen_interval(mechanism, points, _LEVEL)
+    if jumps:
+        return float(max((points[1:] - low[:-1]).max(), (high[1:] - points[:-1]).max()))
     return float(max((points - low).max(), (high - points).max()))
 
 

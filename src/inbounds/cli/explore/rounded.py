@@ -10,6 +10,7 @@ import numpy as np
 from inbounds.mechanisms.clamped_staircase import ClampedStaircase
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism
 from inbounds.recovery.cells import Cells
+from inbounds.sampling.grid import Grid
 
 if TYPE_CHECKING:
     from inbounds._types import Floats
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 512
 """The number of steps up to which outputs are counted one by one, as in the chart."""
+
+_HALFWAY = 2.0**-20  # of a step: so near to the middle between two steps, an end goes outwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Rounded:
     >>> import inbounds as ib
     >>> m = ib.ClampedLaplace(ib.Box(0, 120, step=7), 2.5, scale=2.5)
     >>> rounded = Rounded.of(m)
-    >>> rounded.points[:3], rounded.interval(60.0, 0.95)
+    >>> rounded.points[:3], seen_interval(m, 60.0, 0.95)
     (array([ 0.,  7., 14.]), (56.0, 70.0))
     >>> rmse = rounded.moments(np.array([60.0]))["rmse"]
     >>> round(float(m.mse(60.0) ** 0.5), 2), rmse.round(2)
@@ -57,13 +60,41 @@ class Rounded:
         mse, bias = ((chances * errors**power).sum(axis=1) for power in (2, 1))
         return {"rmse": np.sqrt(mse), "bias": bias, "variance": np.maximum(mse - bias**2, 0.0)}
 
-    def interval(self, value: float, level: float) -> tuple[float, float]:
-        """Return an interval that holds an output with at least so high a probability."""
-        upto = np.cumsum(self.cells.probabilities(self.mechanism, np.array([value]))[0])
-        tails = (1 - level) / 2, (1 + level) / 2
-        places = np.minimum(np.searchsorted(upto, tails), self.points.size - 1)
-        low, high = self.points[places].tolist()
+
+def seen_interval(mechanism: Mechanism, values: Any, level: float) -> tuple[Any, Any]:
+    """Return intervals that hold the outputs with at least so high a probability, once rounded.
+
+    Rounding keeps the order of numbers, so a rounded number lies between the rounded ends of an
+    interval that holds it. An end halfway between two steps is rounded outwards.
+
+    Examples
+    --------
+    >>> import inbounds as ib
+    >>> m = ib.ClampedLaplace(ib.Box([0, 0], [120, 1], step=(7, None)), 2.5, scale=2.5)
+    >>> low, high = seen_interval(m, np.array([60, 0.5]), 0.95)
+    >>> low.tolist(), high.tolist()
+    ([56.0, 0.0], [70.0, 1.0])
+    """
+    low, high = mechanism.output_interval(values, level)
+    if not is_rounded_after(mechanism):
         return low, high
+    box = mechanism.domain
+    low, high = np.array(low), np.array(high)
+    for index, step in enumerate(box.steps):
+        place: Any = ... if box.is_interval else (..., index)
+        if step is not None:
+            lower, upper = (float(np.ravel(bound)[index]) for bound in (box.lower, box.upper))
+            grid = Grid.fit(lower, upper, step, 1.0)
+            low[place] = _at_step(low[place], grid, -_HALFWAY)
+            high[place] = _at_step(high[place], grid, _HALFWAY)
+    return (low, high) if low.ndim else (float(low), float(high))
+
+
+def _at_step(ends: Floats, grid: Grid, outwards: float) -> Floats:
+    """Return the steps that numbers are rounded to."""
+    places = np.floor((ends - grid.lower) / float(grid.spacing) + 0.5 + outwards)
+    steps = np.clip(places, 0, grid.intervals).astype(np.int64)
+    return np.asarray(grid.points(steps), np.float64)
 
 
 def is_rounded_after(mechanism: Any) -> bool:

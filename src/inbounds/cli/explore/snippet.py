@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inbounds._check import format_numbers
 from inbounds.cli.explore.risk import DELTA
-from inbounds.cli.explore.rounded import Rounded
+from inbounds.cli.explore.rounded import Rounded, is_rounded_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,14 +82,15 @@ def _relaxed(question: Question) -> list[str]:
 
 def _outputs(question: Question) -> list[str]:
     """Return the lines about the outputs for the value, rounded if people see them so."""
-    rounded = Rounded.of(question.mechanism())
+    mechanism = question.mechanism()
+    rounded = Rounded.of(mechanism)
     start = f"value = {_vector(question.value)}"
     if rounded is None:
         return [
             start,
             'print("RMSE:", np.sqrt(mechanism.mse(value)))',
             'print("bias:", mechanism.bias(value))',
-            'print("95 % of outputs:", mechanism.output_interval(value, 0.95))',
+            *_interval(question.step if is_rounded_after(mechanism) else None),
         ]
     assert question.step is not None
     lower, step = format_numbers(question.bounds[0][0]), format_numbers(question.step)
@@ -102,6 +103,19 @@ def _outputs(question: Question) -> list[str]:
         'print("bias:", chances @ (outputs - value))',
         "ends = np.searchsorted(np.cumsum(chances), [0.025, 0.975])",
         'print("95 % of outputs:", outputs[ends])',
+    ]
+
+
+def _interval(step: float | None) -> list[str]:
+    """Return the lines about the interval, whose ends are rounded as outputs are."""
+    found = "mechanism.output_interval(value, 0.95)"
+    if step is None:
+        return [f'print("95 % of outputs:", {found})']
+    written = format_numbers(step)
+    return [
+        f"ends = np.round((np.array({found}) - box.lower) / {written})",
+        f"ends = np.clip(ends, 0, np.floor(box.widths / {written} + 1e-9))",
+        f'print("95 % of outputs:", box.lower + {written} * ends)',
     ]
 
 

@@ -19,7 +19,7 @@ from inbounds.cli.explore.field import named_as_on_the_page
 from inbounds.cli.explore.people import many
 from inbounds.cli.explore.regime_map import regime_map, regime_rows
 from inbounds.cli.explore.risk import DELTA, risk
-from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, is_rounded_after
+from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, is_rounded_after, seen_interval
 from inbounds.cli.mechanism import option_name
 from inbounds.cli.output import jsonable
 from inbounds.errors import InBoundsError
@@ -247,10 +247,10 @@ def _coordinates(facts: _Facts, value: tuple[float, ...]) -> list[dict[str, Any]
     mechanism = facts.mechanism
     point: Any = value[0] if mechanism.domain.is_interval else np.array(value)
     if facts.rounded is None:
-        (low, high), moments = mechanism.output_interval(point, LEVEL), _moments(mechanism, point)
+        moments = _moments(mechanism, point)
     else:
-        low, high = facts.rounded.interval(value[0], LEVEL)
         moments = facts.rounded.moments(np.array(value))
+    low, high = seen_interval(mechanism, point, LEVEL)
     columns = {
         "lower": mechanism.domain.lower,
         "upper": mechanism.domain.upper,
@@ -285,7 +285,7 @@ def _notes(mechanism: Mechanism, setting: Question, rounded: Rounded | None) -> 
     if setting.step is not None and rounded is None and is_rounded_after(mechanism):
         where = "several coordinates" if setting.is_joint else f"more than {MOST_STEPS:,} steps"
         notes.append(
-            f"With {where}, the error of a value and its interval are those before outputs are "
-            "rounded to the step, which moves an output by at most half a step."
+            f"With {where}, errors are those before outputs are rounded to the step, which moves "
+            "an output by at most half a step."
         )
     return notes

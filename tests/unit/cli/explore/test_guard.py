@@ -10,7 +10,12 @@ from inbounds.cli.explore.guard import FILE, HEADERS, JSON, Guard, Refusal, pass
 PORT, TOKEN = 8765, "token"
 HOST = (b"host", b"127.0.0.1:8765")
 ORIGIN = (b"origin", b"http://127.0.0.1:8765")
-HEAD = [HOST, ORIGIN, (b"x-inbounds-pass", pass_of("token").encode()), (b"content-type", b"application/json")]
+HEAD = [
+    HOST,
+    ORIGIN,
+    (b"x-inbounds-pass", pass_of("token").encode()),
+    (b"content-type", b"application/json"),
+]
 
 
 async def page(scope: Any, receive: Any, send: Any) -> None:

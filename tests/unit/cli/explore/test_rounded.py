@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.cli.explore.rounded import MOST_STEPS, Rounded
+from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, seen_interval
 
 MECHANISMS = [
     ib.ClampedLaplace(ib.Box(0, 120, step=7), 2.5, scale=2.5),
@@ -26,7 +26,7 @@ def test_numbers_are_those_of_outputs_that_are_drawn(mechanism, part):
     # each fails once in 10⁸ runs, by the variance of what is averaged
     for found, seen in ((moments["rmse"] ** 2, errors**2), (moments["bias"], errors)):
         assert abs(found - seen.mean()) <= 6 * seen.std() / np.sqrt(seen.size) + 1e-9
-    low, high = rounded.interval(value, 0.95)
+    low, high = seen_interval(mechanism, value, 0.95)
     inside = (outputs >= low - 1e-9) & (outputs <= high + 1e-9)
     assert inside.mean() >= 0.95 - 6 * np.sqrt(0.05 * 0.95 / outputs.size)
     assert {low, high} <= set(rounded.points.tolist())
@@ -52,3 +52,31 @@ def test_the_average_of_the_steps_is_that_of_the_comparison():
 )
 def test_nothing_is_counted_where_nothing_is_rounded_or_too_much(mechanism):
     assert Rounded.of(mechanism) is None
+
+
+@pytest.mark.parametrize(
+    "box",
+    [ib.Box(0, 120, step=70), ib.Box(0, 1, step=0.001), ib.Box([-1, 0], [1, 9], step=(0.3, None))],
+)
+@pytest.mark.parametrize("scale", [0.01, 0.7])
+def test_intervals_hold_what_is_drawn_however_many_steps(box, scale):
+    mechanism = ib.ClampedLaplace(box, 1, scale=scale)
+    value = np.asarray(box.lower) + 0.37 * box.widths.reshape(np.shape(box.lower))
+    low, high = seen_interval(mechanism, value, 0.95)
+    outputs = mechanism.release(np.broadcast_to(value, (40_000, *np.shape(value))))
+    inside = ((outputs >= np.asarray(low) - 1e-6) & (outputs <= np.asarray(high) + 1e-6)).mean(
+        axis=0
+    )
+    assert np.min(inside) >= 0.95 - 6 * np.sqrt(0.05 * 0.95 / 40_000)  # fails once in 10⁸ runs
+    drawn = {round(float(x), 9) for x in np.unique(np.ravel(outputs))}
+    if box.is_interval:
+        assert {round(low, 9), round(high, 9)} <= drawn
+
+
+def test_what_is_never_rounded_keeps_its_interval():
+    window = ib.Window(ib.Box(0, 120, step=1), 120, epsilon=1.0)
+    assert seen_interval(window, 60.0, 0.95) == window.output_interval(60.0, 0.95)
+    half = ib.ClampedLaplace(ib.Box(0, 120, step=7), 2.5, scale=2.5)
+    low, high = seen_interval(half, np.linspace(0, 120, 500), 0.95)
+    assert (np.diff(low) >= 0).all()
+    assert (np.diff(high) >= 0).all()

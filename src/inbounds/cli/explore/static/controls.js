@@ -239,7 +239,7 @@ function factor(epsilon) {
 
 // The words by which the server's errors name a field, in the order in which they are looked for.
 const FIELDS = [
-  [/^sensitivity/i, () => (sensitivity.slider.root.hidden ? bounds.rows[0].move : sensitivity.slider)],
+  [/^sensitivity/i, () => sensitivity.named ?? bounds.rows[0].move],
   [/^(the )?(bounds|domain|box|lower|upper)/i, (said) => bounds.named(said)],
   [/^epsilon/i, () => part.epsilon],
   [/^delta/i, () => part.delta],

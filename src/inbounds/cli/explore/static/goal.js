@@ -17,6 +17,7 @@ const SOUGHT = [
   ["delta", "δ"],
   ["people", "people"],
 ];
+const LOCAL = "local privacy, where each person hides their own value";
 const part = {};
 let turn = 0;
 
@@ -133,7 +134,9 @@ function find(event) {
 function inFull({ possible, sentence }) {
   // A limit that is proved for every mechanism, here or elsewhere, leaves no other one to try.
   const another = state.question.mechanism !== "best" && !sentence.includes("here or elsewhere");
-  return worded(sentence) + (possible || !another ? "" : " Another mechanism may do it.");
+  if (possible) return worded(sentence);
+  const local = part.find.select.value === "people" ? ` (This is for ${LOCAL}.)` : "";
+  return worded(sentence) + local + (another ? " Another mechanism may do it." : "");
 }
 
 /** The question; if people are sought, one person's own value is hidden, which can change fully. */
@@ -169,8 +172,8 @@ function reach(question) {
   if (question.people === null) return "";
   const [wide, moved] = [readable(width(question)), readable(question.sensitivity[0])];
   const switches =
-    state.question.people === null ? " “Use this” turns the question into one about that." : "";
+    state.question.people === null ? " “Use this” makes the question one about local privacy." : "";
   return isLocal(question)
-    ? `This is for a sensitivity of ${wide}, the width of the bounds, in local privacy, where each person hides their own value.${switches}`
+    ? `This is for a sensitivity of ${wide}, the width of the bounds, in ${LOCAL}.${switches}`
     : `This is for a sensitivity of ${moved}. To hide a person's own value, it must be the width of the bounds, ${wide}.`;
 }

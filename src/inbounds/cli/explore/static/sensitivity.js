@@ -24,11 +24,9 @@ export class Sensitivity {
       changed: (number) => change({ sensitivity: [number] }),
     });
     this.norm = choice("What it bounds", NORMS, (norm) => {
-      const { sensitivity, bounds } = state.question;
-      change({
-        norm,
-        sensitivity: norm === "each" ? bounds.map(() => sensitivity[0]) : [Math.max(...sensitivity)],
-      });
+      const { sensitivity: old, bounds } = state.question;
+      const sensitivity = norm === "each" ? bounds.map(() => old[0]) : [Math.max(...old)];
+      change({ norm, sensitivity });
     });
     const summary = make("summary", {
       text: "How do I know?",
@@ -62,7 +60,7 @@ export class Sensitivity {
       {
         text: "A mean over people, whose number is public: it is the width divided by their number.",
         field: this.people,
-        number: () => (isCount(this.people.value) ? width(state.question) / this.people.value : null),
+        number: () => share(this.people.value),
       },
       { text: "A count of people: one person changes it by 1.", number: () => 1 },
     ];
@@ -99,6 +97,11 @@ export class Sensitivity {
     }
   }
 
+  /** The field that an error of the server names, or nothing while each coordinate has its own. */
+  get named() {
+    return this.slider.root.hidden ? null : this.slider;
+  }
+
   show(question) {
     const { sensitivity, norm, bounds } = question;
     const several = bounds.length > 1;
@@ -113,10 +116,12 @@ export class Sensitivity {
   }
 }
 
-/** Leave the box that is typed in only after the click: what is then said there moves the button. */
+/** Keep the focus until the click: what a box says once it loses the focus moves the button. */
 const stay = (event) => event.preventDefault();
 
-const isCount = (number) => number >= 1 && Number.isInteger(number);
+/** What one of so many people moves their mean by, or null if that is no number of people. */
+const share = (people) =>
+  people >= 1 && Number.isInteger(people) ? width(state.question) / people : null;
 
 /** How far a value can move at all. */
 function reach({ bounds, norm }) {
