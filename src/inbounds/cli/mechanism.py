@@ -35,6 +35,17 @@ def option_name(mechanism: Mechanism) -> str:
     return next(key for key, (name, _) in _CLASSES.items() if name == type(mechanism).__name__)
 
 
+def heeds(option: str, name: str) -> bool:
+    """Return whether the mechanism that is spelt so, or the best one, takes an argument.
+
+    Examples
+    --------
+    >>> heeds("window", "delta"), heeds("best", "delta"), heeds("clamped-gaussian", "rho")
+    (False, True, False)
+    """
+    return option not in _CLASSES or name in _CLASSES[option][1]
+
+
 def build(
     box: Box,
     sensitivity: Sensitivity,

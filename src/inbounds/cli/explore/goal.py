@@ -17,6 +17,7 @@ from inbounds.cli.explore.field import fields, named_as_on_the_page, needed, num
 from inbounds.cli.explore.ladder import Found, Ladder, first_enough, scanned
 from inbounds.cli.explore.question import Question
 from inbounds.cli.explore.rounded import is_rounded_after, seen_interval
+from inbounds.cli.mechanism import heeds
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee
 
@@ -133,6 +134,9 @@ def _check_fit(question: Question, goal: Goal) -> None:
     if goal.error == "mean_rmse" and goal.find != "people" and question.people is None:
         requirement = "another than mean_rmse unless people is given"
         raise ArgumentError.must_be("error", requirement)
+    if goal.find == "delta" and not heeds(question.option, "delta"):
+        requirement = "epsilon or people, because this mechanism takes no δ"
+        raise ArgumentError.must_be("find", requirement, got=repr(goal.find))
     if goal.find != "people" and question.guarantee.rho is not None:
         raise ArgumentError.must_be("find", "people for a guarantee of rho", got=repr(goal.find))
 

@@ -18,12 +18,12 @@ from inbounds.cli.explore.field import (
     numbers,
     one_of,
 )
-from inbounds.cli.mechanism import build
+from inbounds.cli.mechanism import build, heeds
 from inbounds.errors import ArgumentError, ArgumentTypeError, quoted
+from inbounds.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from inbounds.domain import Box
-    from inbounds.guarantee import Guarantee
     from inbounds.mechanisms.mechanism import Mechanism
     from inbounds.sensitivity import Sensitivity
 
@@ -132,6 +132,13 @@ class Question:
         """How a clamped Gaussian is calibrated: as `compare` does, with the least noise."""
         return "exact" if self.option == "clamped-gaussian" and not self.is_joint else None
 
+    @property
+    def promised(self) -> Guarantee:
+        """What the mechanism is calibrated to: epsilon alone if it takes no delta, which is more."""
+        if self.guarantee.delta and not heeds(self.option, "delta"):
+            return Guarantee(self.guarantee.epsilon)
+        return self.guarantee
+
     def mechanism(self) -> Mechanism:
         """Return the mechanism, as ``inbounds calibrate`` would; it does not depend on the value.
 
@@ -146,14 +153,26 @@ class Question:
 
 @lru_cache(maxsize=16)  # a mechanism may take megabytes
 def _built(setting: Question) -> Mechanism:
+    _check_fit(setting)
     return build(
         setting.box,
         setting.sensitivity,
-        setting.guarantee,
+        setting.promised,
         mechanism=setting.option,
         method=setting.method,
         people=setting.people,
     )
+
+
+def _check_fit(setting: Question) -> None:
+    """Refuse a mechanism that cannot have such a guarantee, and say which one can."""
+    option, guarantee = setting.option, setting.guarantee
+    if guarantee.rho is not None and not heeds(option, "rho"):
+        requirement = "the best one or the bounded Gaussian for a guarantee of ρ"
+        raise ArgumentError.must_be("mechanism", requirement, got=repr(option))
+    if setting.is_joint and guarantee.is_pure and option == "clamped-gaussian":
+        requirement = "another one for several coordinates without a δ"
+        raise ArgumentError.must_be("mechanism", requirement, got=repr(option))
 
 
 def _bounds(value: object) -> tuple[tuple[float, float], ...]:

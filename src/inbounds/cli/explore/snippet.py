@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inbounds.cli.explore.question import Question
+    from inbounds.guarantee import Guarantee
 
 _NORMS = {"l2": "ib.L2", "l1": "ib.L1", "linf": "ib.LInf", "each": "ib.PerCoordinate"}
 
@@ -69,7 +70,7 @@ def python(question: Question) -> str:
 
 def _relaxed(question: Question) -> list[str]:
     """Return the line about the delta that was asked for, or that a rho is explained by."""
-    epsilon, delta = question.guarantee.epsilon, question.guarantee.delta
+    epsilon, delta = question.promised.epsilon, question.promised.delta
     if question.guarantee.rho is not None:
         delta = DELTA
     if not delta:
@@ -148,7 +149,7 @@ def command(question: Question) -> str:
     method = f" --method {question.method}" if question.method else ""
     values = " ".join(_option("--value", format_numbers(x)) for x in question.value)
     made = f"--mechanism {question.option}{method}"
-    return f"inbounds calibrate {_options(question)} {made} {values}"
+    return f"inbounds calibrate {_options(question, question.promised)} {made} {values}"
 
 
 def command_of_comparison(question: Question) -> str:
@@ -161,7 +162,7 @@ def command_of_comparison(question: Question) -> str:
     >>> command_of_comparison(Question.read(asked | {"people": 1000}))
     'inbounds compare --bounds 0:1 --sensitivity 1 --epsilon 1 --people 1000'
     """
-    return f"inbounds compare {_options(question)}"
+    return f"inbounds compare {_options(question, question.guarantee)}"
 
 
 def _opening(question: Question) -> list[str]:
@@ -184,13 +185,13 @@ def _sensitivity(question: Question) -> str:
     return bound if question.norm == "l2" else f"{_NORMS[question.norm]}({bound})"
 
 
-def _guarantee(question: Question) -> str:
-    stated = question.guarantee.stated().items()
+def _written(guarantee: Guarantee) -> str:
+    stated = guarantee.stated().items()
     return ", ".join(f"{name}={format_numbers(number)}" for name, number in stated)
 
 
 def _calibration(question: Question) -> str:
-    given = f"box, {_sensitivity(question)}, {_guarantee(question)}"
+    given = f"box, {_sensitivity(question)}, {_written(question.promised)}"
     if question.option == "best":
         people = "" if question.people is None else f", people={question.people}"
         return f"calibrate({given}{people})"
@@ -202,14 +203,14 @@ def _calibration(question: Question) -> str:
 
 def _comparison(question: Question) -> str:
     people = "" if question.people is None else f", people={question.people}"
-    return f"compare(box, {_sensitivity(question)}, {_guarantee(question)}{people})"
+    return f"compare(box, {_sensitivity(question)}, {_written(question.guarantee)}{people})"
 
 
 def _class(question: Question) -> str:
     return "".join(map(str.capitalize, question.option.split("-")))
 
 
-def _options(question: Question) -> str:
+def _options(question: Question, guarantee: Guarantee) -> str:
     words = [_option("--bounds", ":".join(map(format_numbers, pair))) for pair in question.bounds]
     if question.step is not None:
         words.append(_option("--step", format_numbers(question.step)))
@@ -217,8 +218,7 @@ def _options(question: Question) -> str:
     if question.norm != ("l2" if len(question.sensitivities) == 1 else "each"):
         words.append(_option("--norm", question.norm))
     words += [
-        _option(f"--{name}", format_numbers(number))
-        for name, number in question.guarantee.stated().items()
+        _option(f"--{name}", format_numbers(number)) for name, number in guarantee.stated().items()
     ]
     if question.people is not None:
         words.append(_option("--people", str(question.people)))

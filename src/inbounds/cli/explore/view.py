@@ -145,7 +145,7 @@ def _columns(result: Comparison) -> list[list[str]]:
 
 @lru_cache(maxsize=16)  # a mechanism may take megabytes
 def _facts(setting: Question) -> _Facts:
-    mechanism, guarantee = setting.mechanism(), setting.guarantee
+    mechanism, guarantee = setting.mechanism(), setting.promised
     stated = describe(mechanism, guarantee, None, people=setting.people)
     error, rounded = ErrorSummary(**stated["error"]), Rounded.of(mechanism)
     curve = privacy.curve(mechanism)
@@ -154,7 +154,7 @@ def _facts(setting: Question) -> _Facts:
     shown = {
         "mechanism": {
             "option": option_name(mechanism),
-            "name": type(mechanism).__name__,
+            "name": _name(mechanism),
             "shown": repr(mechanism),
             "scale_name": noise,
             "scale": scale_of(mechanism),
@@ -178,6 +178,12 @@ def _facts(setting: Question) -> _Facts:
     marginals = tuple(marginal(mechanism, index) for index in range(len(setting.bounds)))
     errors = _errors(mechanism, rounded)
     return _Facts(mechanism, marginals, error, shown, errors, rounded)
+
+
+def _name(mechanism: Mechanism) -> str:
+    """Return the name of a mechanism, as the table of all mechanisms has it."""
+    name, objective = type(mechanism).__name__, mechanism.parameters.get("objective", "average")
+    return name if objective == "average" else f"{name} ({objective})"
 
 
 def _epsilon_at_delta(
@@ -277,7 +283,9 @@ def _coordinates(facts: _Facts, value: tuple[float, ...]) -> list[dict[str, Any]
 
 
 def _notes(mechanism: Mechanism, setting: Question, rounded: Rounded | None) -> list[str]:
-    notes = privacy.weaknesses(setting.guarantee)
+    notes = privacy.weaknesses(setting.promised)
+    if setting.promised != setting.guarantee:
+        notes.append("This mechanism needs no δ: it gives ε without one, which promises more.")
     if setting.is_joint:
         notes.append(
             "Each coordinate is shown by itself. The guarantee is that of all of them together."

@@ -181,7 +181,7 @@ def test_no_delta_is_found_where_none_is_needed():
         (
             MEAN | {"mechanism": "window"},
             {"find": "delta", "error": "worst_rmse", "at_most": 1},
-            "delta must not be given with the mechanism window",
+            "find must be epsilon or people, because",
         ),
     ],
 )

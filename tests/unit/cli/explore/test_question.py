@@ -160,9 +160,9 @@ def test_the_mechanism_is_that_of_the_library(name):
     ("changes", "said"),
     [
         (PAIR | {"mechanism": "window"}, "bounds must be an interval for Window"),
-        (PAIR | {"mechanism": "clamped-gaussian"}, "delta must be given with the mechanism"),
-        ({"mechanism": "window", "guarantee": {"epsilon": 1, "delta": 1e-6}}, "delta must not be"),
-        ({"mechanism": "optimal", "guarantee": {"rho": 1}}, "rho must not be given with"),
+        (PAIR | {"mechanism": "clamped-gaussian"}, "mechanism must be another one for several"),
+        ({"mechanism": "optimal", "guarantee": {"rho": 1}}, "mechanism must be the best one or"),
+        ({"mechanism": "clamped-gaussian", "guarantee": {"rho": 1}}, "mechanism must be the best"),
         ({"mechanism": "optimal", "sensitivity": [1e-9]}, "sensitivity must be"),
         ({"mechanism": "optimal", "step": 1e-4}, "step must be large enough"),
     ],
@@ -170,6 +170,16 @@ def test_the_mechanism_is_that_of_the_library(name):
 def test_a_mechanism_that_cannot_give_the_guarantee_says_why(changes, said):
     with pytest.raises(ib.ArgumentError, match=f"^{said}"):
         Question.read(AGE | changes).mechanism()
+
+
+@pytest.mark.parametrize("name", ["window", "optimal", "clamped-laplace", "clamped-staircase"])
+def test_a_mechanism_that_takes_no_delta_gives_epsilon_without_one(name):
+    asked = AGE | {"mechanism": name, "guarantee": {"epsilon": 1, "delta": 1e-6}}
+    question = Question.read(asked)
+    assert question.promised == ib.guarantee.Guarantee(1.0)
+    assert question.mechanism() == Question.read(asked | {"guarantee": {"epsilon": 1}}).mechanism()
+    best = Question.read(asked | {"mechanism": "best"})
+    assert best.promised == best.guarantee
 
 
 LEAVES = (

@@ -38,6 +38,7 @@ QUESTIONS = {
     "bounded-laplace, step": AGE
     | {"mechanism": "bounded-laplace", "bounds": [[-0.3, 0.4]], "step": 0.1, "value": [0.11]},
     "best, delta": AGE | {"guarantee": DELTA},
+    "window, delta": AGE | {"mechanism": "window", "guarantee": DELTA},
     "best, rho": AGE | {"guarantee": RHO},
     "best, step": AGE | {"step": 1},
     "best, people": AGE | {"sensitivity": [120], "people": 1000},

@@ -37,7 +37,7 @@ def cases():
 def test_numbers_are_those_of_the_mechanism(document):
     question = Question.read(document)
     shown, m = view(question), question.mechanism()
-    assert shown["mechanism"]["name"] == type(m).__name__
+    assert shown["mechanism"]["name"].partition(" (")[0] == type(m).__name__
     assert shown["mechanism"]["shown"] == repr(m)
     assert shown["value"] == list(question.value)
     point = np.array(question.value) if question.is_joint else question.value[0]
@@ -267,3 +267,20 @@ def test_an_extreme_question_has_a_view_of_finite_numbers_or_an_argument_error(s
         assert coordinate["interval"][1] <= coordinate["upper"]
         assert coordinate["rmse"] >= 0
         assert "null" not in json.dumps([coordinate["errors"], coordinate["stems"]])
+
+
+def test_the_name_is_that_of_the_comparison():
+    """What is best for a mean is another table than the best for one value."""
+    asked = {"bounds": [[0, 120]], "sensitivity": [120], "guarantee": {"epsilon": 1}}
+    question = Question.read(asked | {"people": 1000})
+    assert view(question)["mechanism"]["name"] == compared(question)["best"] == "Optimal (unbiased)"
+    other = Question.read(asked | {"people": 1000, "mechanism": "optimal"})
+    assert view(other)["mechanism"]["name"] == "Optimal"
+
+
+def test_a_mechanism_without_a_delta_promises_epsilon_alone():
+    shown = view(Question.read(AGE | {"mechanism": "window", "guarantee": DELTA}))
+    assert shown["guarantees"]["delta"] == 0
+    assert shown["guarantees"]["epsilon_at_delta"] is None
+    assert any("needs no δ" in note for note in shown["notes"])
+    assert shown["risk"] == view(Question.read(AGE | {"mechanism": "window"}))["risk"]
