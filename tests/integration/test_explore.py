@@ -1460,8 +1460,7 @@ def test_the_form_helps_to_fill_it(visit: Visit) -> None:
     page.get_by_label("ρ", exact=True).first.check()
     assert possible() == {"best", "bounded-gaussian"}
     assert "not with ρ" in str(options.nth(1).text_content())
-    box = visit.box("ρ")
-    page.locator(f"#{box.get_attribute('aria-describedby')}", has_text="window").wait_for()
+    page.locator("#controls .wrong", has_text="window").wait_for()
     page.get_by_role("button", name="Add a coordinate").click()
     assert helps.is_hidden()
     page.get_by_label("ε", exact=True).first.check()
@@ -1484,6 +1483,7 @@ def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
     assert f"“{best}” is what “the one with the lowest error” chooses here." in note
     assert "No entry of the list of mechanisms makes “BoundedGaussian (paper)”" in note
     assert "does not offer" not in note
+    assert visit.fact("mechanism") == best
 
     def without_limit(route: Route) -> None:
         response = route.fetch()

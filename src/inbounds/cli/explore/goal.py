@@ -114,6 +114,9 @@ def _solved(question: Question, goal: Goal) -> dict[str, Any]:
     if goal.find == "delta" and (reached := error(0.0)) <= goal.at_most:
         text = f"No delta is needed: without one, {_said(goal, reached)}."
         return _possible(question, goal, Found(0.0, reached, is_lowest=True), text)
+    if goal.find == "delta" and not heeds(question.option, "delta"):
+        requirement = "epsilon, because this mechanism takes no δ"
+        raise ArgumentError.must_be("find", requirement, got=repr(goal.find))
     ladder = _LADDERS[goal.find]
     if goal.error == "interval":
         result = scanned(ladder, error, goal.at_most, _least(question, goal))
@@ -134,9 +137,6 @@ def _check_fit(question: Question, goal: Goal) -> None:
     if goal.error == "mean_rmse" and goal.find != "people" and question.people is None:
         requirement = "another than mean_rmse unless people is given"
         raise ArgumentError.must_be("error", requirement)
-    if goal.find == "delta" and not heeds(question.option, "delta"):
-        requirement = "epsilon or people, because this mechanism takes no δ"
-        raise ArgumentError.must_be("find", requirement, got=repr(goal.find))
     if goal.find != "people" and question.guarantee.rho is not None:
         raise ArgumentError.must_be("find", "people for a guarantee of rho", got=repr(goal.find))
 

@@ -134,7 +134,7 @@ class Question:
 
     @property
     def promised(self) -> Guarantee:
-        """What the mechanism is calibrated to: epsilon alone if it takes no delta, which is more."""
+        """What the mechanism is calibrated to: epsilon alone, which is more, if it takes no δ."""
         if self.guarantee.delta and not heeds(self.option, "delta"):
             return Guarantee(self.guarantee.epsilon)
         return self.guarantee

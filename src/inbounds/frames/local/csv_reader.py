@@ -266,9 +266,16 @@ def _header(stream: IO[bytes], delimiter: str) -> list[str]:
         line += more
     if not line:
         raise ArgumentError.must("a CSV file", "have a header", got="an empty file")
+    if len(line) >= _LONGEST_HEADER:
+        size = f"{_LONGEST_HEADER >> 20} MiB"
+        raise ArgumentError.must("a CSV file", f"have a header shorter than {size}")
     names = in_our_words(
         lambda: _only_row(line, delimiter),
-        lambda _: ArgumentError.must("a CSV file", "begin with a header in UTF-8"),
+        lambda _: ArgumentError.must(
+            "a CSV file",
+            "begin with a header in UTF-8",
+            hint="save it again with the encoding UTF-8.",
+        ),
         ValueError,  # includes errors of decoding
         csv.Error,
     )
@@ -295,7 +302,10 @@ def _explained(error: Exception, names: list[str], uneven: list[Any], before: in
         return ArgumentError.must_be("the rows below the header", "valid CSV")
     name, row, kind = names[int(match[1])], before + int(match[2]), match[3]
     cell = _CELLS.get(kind, f"a value of type {kind}")
-    is_inferred = kind not in _CELLS
-    hint = f"types are inferred from the first {INFERRED} rows." if is_inferred else None
+    hint = {
+        "double": "a number has a point and no comma, as in 1234.5.",
+        "string": "save the file again with the encoding UTF-8.",
+        "bool": None,
+    }.get(kind, f"types are inferred from the first {INFERRED} rows.")
     requirement = f"have {cell} in row {row} below the header"
     return ArgumentError.must(f"column {name!r}", requirement, hint=hint)

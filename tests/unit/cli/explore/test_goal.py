@@ -180,8 +180,8 @@ def test_no_delta_is_found_where_none_is_needed():
         ),
         (
             MEAN | {"mechanism": "window"},
-            {"find": "delta", "error": "worst_rmse", "at_most": 1},
-            "find must be epsilon or people, because",
+            {"find": "delta", "error": "worst_rmse", "at_most": 1e-3},
+            "find must be epsilon, because",
         ),
     ],
 )

@@ -91,7 +91,15 @@ def test_a_file_without_a_header_is_refused(text):
 @pytest.mark.parametrize("typed", [True, False])
 def test_a_bad_cell_is_named_by_column_and_row(typed):
     message = refusal("x,age\n" + "a,1\n" * 4 + "b,secret77\n", typed=typed)
-    assert message == "column 'age' must have a number in row 5 below the header."
+    assert message == (
+        "column 'age' must have a number in row 5 below the header.\n"
+        "Hint: a number has a point and no comma, as in 1234.5."
+    )
+
+
+def test_a_header_that_is_too_long_is_not_taken_for_a_shorter_one():
+    names = ",".join(f"column_{i:06}" for i in range(90_000))
+    assert "a header shorter than 1 MiB" in refusal(f"{names}\n{',1' * 90_000}\n")
 
 
 def test_a_row_of_another_length_is_named_by_its_number():
