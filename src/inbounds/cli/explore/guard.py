@@ -21,6 +21,8 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 PASS = b"x-inbounds-pass"
+KNOWN = "inbounds.known"
+"""Where a request's scope holds that it showed to know the token."""
 PROVE = "/api/prove"
 """Where a page asks the server to prove that it knows the token, before it sends a file."""
 JSON, FILE = "application/json", "application/octet-stream"
@@ -144,7 +146,7 @@ class Guard:
         return self._refused_call(scope, headers) if is_call else None
 
     def _refused_call(self, scope: Message, headers: _Headers) -> Refusal | None:
-        is_known = hmac.compare_digest(headers.only(PASS) or b"", self._pass)
+        scope[KNOWN] = is_known = hmac.compare_digest(headers.only(PASS) or b"", self._pass)
         if not is_known and scope["path"] != PROVE:
             return Refusal(401, "the address must be the one that inbounds explore printed last.")
         kind = self._kind(scope["path"])

@@ -8,9 +8,9 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from inbounds.cli.explore.guard import HEADERS
+from inbounds.cli.explore.guard import HEADERS, KNOWN
 
-MOST_CONNECTIONS = 100
+MOST_CONNECTIONS = 400
 _SECONDS = 15.0  # between looks at a connection
 
 
@@ -25,19 +25,26 @@ class Protocol(H11Protocol):
     _since = 0.0
 
     def connection_made(self, transport: Any) -> None:
-        """Take a connection; if there are too many, as many idle ones must go."""
+        """Take a connection; if there are too many, as many that are not the page's must go."""
         super().connection_made(transport)
         self._since = self.loop.time()
         if (more := len(self.connections) - MOST_CONNECTIONS) > 0:
             others = [c for c in self.connections if isinstance(c, Protocol) and c is not self]
-            for other in sorted((c for c in others if c._is_idle), key=_first_to_go)[:more]:
-                other.close_if_idle()
+            going = [c for c in others if c._is_idle or not c._is_known]
+            for other in sorted(going, key=_first_to_go)[:more]:
+                other.transport.close()
         self._look = self.loop.call_later(_SECONDS, self._look_again)
 
     @property
     def _is_idle(self) -> bool:
         cycle: Any = self.cycle  # None before the first request
         return cycle is None or bool(cycle.response_complete)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether the last request showed that it knows the token."""
+        cycle: Any = self.cycle
+        return cycle is not None and cycle.scope.get(KNOWN, False)
 
     def close_if_idle(self) -> None:
         """Close the connection unless a request is being served."""
@@ -69,8 +76,8 @@ class Protocol(H11Protocol):
 
 
 def _first_to_go(connection: Protocol) -> tuple[bool, float]:
-    """Order connections: those that never asked for anything first, and older ones first.
+    """Order connections: those of whom nothing is known first, and older ones first.
 
     A connection that was just opened is likely to ask at once.
     """
-    return connection.cycle is not None, connection._since
+    return connection._is_known, connection._since

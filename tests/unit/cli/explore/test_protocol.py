@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from inbounds.cli.explore import protocol, serve
-from inbounds.cli.explore.guard import HEADERS
+from inbounds.cli.explore.guard import HEADERS, KNOWN
 
 
-async def page(_: Any, __: Any, send: Any) -> None:
+async def page(scope: Any, receive: Any, send: Any) -> None:
+    scope[KNOWN] = scope["path"] == "/known"
+    await receive()
     await send({"type": "http.response.start", "status": 204, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
@@ -90,7 +92,7 @@ def test_a_connection_that_was_just_opened_is_not_the_first_to_go(
         lines = []
         async with AsyncExitStack() as stack:
             kept = await stack.enter_async_context(connected(port))
-            kept[1].write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            kept[1].write(b"GET /known HTTP/1.1\r\nhost: x\r\n\r\n")
             await kept[0].readuntil(b"\r\n\r\n")
             for _ in range(4):
                 await stack.enter_async_context(connected(port))
@@ -104,6 +106,30 @@ def test_a_connection_that_was_just_opened_is_not_the_first_to_go(
         return lines
 
     assert all(line.startswith(b"HTTP/1.1 204") for line in served(talk))
+
+
+def test_requests_without_the_token_that_do_not_end_make_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They counted as served, so that all others had to go, even one that was just opened."""
+    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 3)
+    begun = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"
+
+    async def talk(port: int) -> tuple[bytes, bytes]:
+        async with AsyncExitStack() as stack:
+            open_ = [await stack.enter_async_context(connected(port)) for _ in range(4)]
+            for _, writer in open_[:3]:
+                writer.write(begun)
+            await asyncio.sleep(0.1)
+            last = await stack.enter_async_context(connected(port))
+            reader, writer = open_[3]
+            writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            async with asyncio.timeout(5):
+                gone = await open_[0][0].read()
+                last[1].close()
+                return await reader.readuntil(b"\r\n"), gone
+
+    assert served(talk) == (b"HTTP/1.1 204 No Content\r\n", b"")
 
 
 def test_what_is_not_http_gets_all_headers() -> None:
