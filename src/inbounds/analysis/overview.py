@@ -84,8 +84,11 @@ def advice(comparison: Comparison) -> str:
         text += f"; {gain:.1f} % less squared error than {other.name}"
     text += ")."
     if comparison.limit is not None:
-        lowest = shown(comparison.limit.rmse[0])
-        text += f" No private function of the value has an RMSE below {lowest} on average."
+        lowest = comparison.limit.rmse[0]
+        if lowest > 0:  # that no error is below 0 needs no proof
+            text += (
+                f" No private function of the value has an RMSE below {shown(lowest)} on average."
+            )
     elif any(comparison.domain.steps) and comparison.why_no_limit is not None:
         text += f" {comparison.why_no_limit}"
     if not comparison.beats_the_middle:

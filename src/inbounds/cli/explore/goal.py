@@ -123,7 +123,8 @@ def _solved(question: Question, goal: Goal) -> dict[str, Any]:
     else:
         result = first_enough(ladder, error, goal.at_most, _start(question, goal.find))
     if isinstance(result, float):
-        return {"possible": False, "sentence": _refusal(question, goal, ladder.high, result)}
+        text, is_proved = _refusal(question, goal, ladder.high, result)
+        return {"possible": False, "sentence": text, "is_proved": is_proved}
     return _possible(question, goal, result, _answer(question, goal, result))
 
 
@@ -213,7 +214,7 @@ def _possible(question: Question, goal: Goal, found: Found, sentence: str) -> di
 
 
 def _answer(question: Question, goal: Goal, found: Found) -> str:
-    named = f"{found.number:,.0f} people are" if goal.find == "people" else _named(goal, found)
+    named = _named(goal, found)
     if found.is_lowest:
         named = f"Even {named[0].lower()}{named[1:]}"
     text = f"{named} enough: {_said(goal, found.error, ' then')}."
@@ -234,10 +235,13 @@ def _answer(question: Question, goal: Goal, found: Found) -> str:
 
 
 def _named(goal: Goal, found: Found) -> str:
+    if goal.find == "people":
+        return "1 person is" if found.number == 1 else f"{found.number:,.0f} people are"
     return f"{goal.find.capitalize()} {format_numbers(found.number)} is"
 
 
-def _refusal(question: Question, goal: Goal, most: float, error: float) -> str:
+def _refusal(question: Question, goal: Goal, most: float, error: float) -> tuple[str, bool]:
+    """Return why nothing is found, and whether that is proved for all mechanisms."""
     beyond = {
         "epsilon": f"Even epsilon {most:g}, which protects hardly anybody, is not enough",
         "delta": f"No delta up to {most:g} is enough",
@@ -245,7 +249,8 @@ def _refusal(question: Question, goal: Goal, most: float, error: float) -> str:
     }[goal.find]
     text = f"{beyond}: {_said(goal, error, ' then')}."
     lowest = _certified(question, goal, most)
-    if lowest is not None and lowest > goal.at_most:
+    is_proved = lowest is not None and lowest > goal.at_most
+    if is_proved and lowest is not None:
         text += (
             f" It is proved that no mechanism, here or elsewhere, has less than {_shown(lowest)} "
             f"at epsilon {most:g}."
@@ -254,7 +259,7 @@ def _refusal(question: Question, goal: Goal, most: float, error: float) -> str:
         text += f" It is proved that no mechanism has less than {_shown(lowest)} there."
     elif goal.find == "delta":
         text += " Solve for epsilon, or allow a larger error."
-    return text
+    return text, is_proved
 
 
 def _certified(question: Question, goal: Goal, epsilon: float) -> float | None:

@@ -89,7 +89,8 @@ def test_a_goal_that_no_mechanism_can_reach_says_so_and_names_the_limit():
     text = f"no mechanism, here or elsewhere, has less than {limit.rmse[0]:.4g} at epsilon 20."
     assert text in result["sentence"]
     assert result["sentence"].startswith("Even epsilon 20, which protects hardly anybody, is not")
-    assert set(result) == {"possible", "sentence"}
+    assert set(result) == {"possible", "sentence", "is_proved"}
+    assert result["is_proved"]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,7 @@ def test_an_impossible_goal_without_a_limit_says_what_is_left(document, goal, sa
     goal = dict(zip(("find", "error", "at_most"), goal, strict=True))
     result = solved(Question.read(document), goal)
     assert not result["possible"]
+    assert not result["is_proved"]
     assert result["sentence"].startswith(said)
     assert "is proved" not in result["sentence"]
 

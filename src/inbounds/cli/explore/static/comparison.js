@@ -13,7 +13,6 @@ const SQUARED = new Map([
 
 const LIMIT =
   "No mechanism that is given this value alone, here or elsewhere, has a lower RMSE than the limit.";
-const EMPTY = / No private function of the value has an RMSE below [^ ]+ on average\./;
 
 let comparison = null;
 
@@ -23,8 +22,7 @@ export const compared = () => comparison;
 export function drawComparison(newest) {
   comparison = newest;
   const { columns, rows, best, advice, why_no_limit: why } = newest;
-  const limit = newest.limit_rmse > 0; // that an error is not below 0 needs no proof
-  byId("advice").textContent = worded(limit ? advice : advice.replace(EMPTY, ""));
+  byId("advice").textContent = worded(advice);
   const lines = rows.map((row) =>
     columns.map(([key]) => content(key, row[key], row.mechanism === best)),
   );
@@ -42,7 +40,7 @@ export function drawComparison(newest) {
     "“Middle of the box” is what you could publish without any data.",
     "MSE is the mean squared error, the square of the RMSE: 2 % of it is about 1 % of the RMSE.",
     ...unlisted(rows, best),
-    ...(why ? [worded(why)] : limit ? [LIMIT] : []),
+    ...(why ? [worded(why)] : newest.limit_rmse > 0 ? [LIMIT] : []),
   ].join(" ");
 }
 

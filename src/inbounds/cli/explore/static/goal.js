@@ -131,9 +131,8 @@ function find(event) {
 }
 
 /** The server's sentence, and what it does not say: it was asked about one mechanism. */
-function inFull({ possible, sentence }) {
-  // A limit that is proved for every mechanism, here or elsewhere, leaves no other one to try.
-  const another = state.question.mechanism !== "best" && !sentence.includes("here or elsewhere");
+function inFull({ possible, sentence, is_proved: isProved }) {
+  const another = state.question.mechanism !== "best" && !isProved;
   if (possible) return worded(sentence);
   const local = part.find.select.value === "people" ? ` (This is for ${LOCAL}.)` : "";
   return worded(sentence) + local + (another ? " Another mechanism may do it." : "");
