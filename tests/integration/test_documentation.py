@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from bs4 import BeautifulSoup, SoupStrainer, Tag
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -35,7 +35,9 @@ KINDS = [
 UNFOLD = """document.querySelectorAll("details").forEach((e) => { e.open = true; })"""
 # Formulas are KaTeX's own mark-up, which axe cannot read and takes long to walk through.
 HIDE_FORMULAS = """document.querySelectorAll(".katex").forEach((e) => e.replaceWith("formula"))"""
-LOOKS = [("light", 1280), ("dark", 1280), ("light", 390)]
+LOOKS = [("dark", 1280), ("light", 390)]
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 900}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def articles(site: Path) -> dict[str, BeautifulSoup]:
+    """The text of each page, read once, as that takes seconds."""
+    pages = {page.relative_to(site).as_posix(): page for page in site.rglob("*.html")}
+    only = SoupStrainer("article")
+    return {
+        name: BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser", parse_only=only)
+        for name, page in pages.items()
+    }
 
 
 class Visit:
@@ -84,9 +97,11 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_opens_offline_with_its_formulas_and_figures(
+def test_a_page_opens_offline_with_its_formulas_and_figures_and_is_accessible(
     name: str, site: Path, visit: Visit
 ) -> None:
+    """All that is looked at in one visit, since loading a page takes longest."""
+    visit.page.goto("about:blank")  # axe may still read the style sheets of the last page
     visit.problems.clear()
     visit.page.goto((site / name).as_uri())
     assert visit.problems == []
@@ -105,6 +120,29 @@ def test_a_page_opens_offline_with_its_formulas_and_figures(
         .map((image) => image.src)"""
     )
     assert shown == [], "pictures that are missing or have no words"
+    assert not any(too_wide(visit.page))
+    visit.page.set_viewport_size(PHONE)
+    on_a_phone = too_wide(visit.page)
+    visit.page.set_viewport_size(SCREEN)
+    assert not any(on_a_phone), "the page or its text scrolls sideways on a phone"
+    assert visit.problems == []  # before axe tries to read the style sheets
+    assert_accessible(visit.page)
+
+
+def too_wide(page: Page) -> list[bool]:
+    """Whether the page, and the text in it, are wider than the window."""
+    wide: list[bool] = page.evaluate(
+        """() => [document.documentElement, document.querySelector("article")].map(
+        (e) => (e ? e.scrollWidth - e.clientWidth : 0) > 4)"""
+    )
+    return wide
+
+
+def assert_accessible(page: Page) -> None:
+    page.evaluate(HIDE_FORMULAS)
+    page.evaluate(UNFOLD)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
 
 
 def test_there_are_formulas(site: Path) -> None:
@@ -114,23 +152,18 @@ def test_there_are_formulas(site: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "theme", "width"),
-    [(name, *LOOKS[0]) for name in PAGES if name not in KINDS]
-    + [(name, *look) for name in KINDS for look in LOOKS],
+    [(name, *look) for name in KINDS for look in LOOKS] + [("search.html", "light", 1280)],
 )
-def test_a_page_is_accessible(
+def test_other_looks_of_a_page_are_accessible(
     name: str, theme: str, width: int, site: Path, browser: Browser
 ) -> None:
     visit = Visit(browser, theme, width)
     visit.page.goto((site / name).as_uri())
-    wide = visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
-    visit.page.evaluate(HIDE_FORMULAS)
-    visit.page.evaluate(UNFOLD)
-    problems = list(visit.problems)  # before axe tries to read the style sheets
-    found = Axe().run(visit.page, options={"resultTypes": ["violations"]}).response["violations"]
+    problems = list(visit.problems)
+    assert not too_wide(visit.page)[0]
+    assert_accessible(visit.page)
     visit.context.close()
     assert problems == []
-    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
-    assert not wide, "the page is wider than the window"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -223,19 +256,21 @@ def test_a_wide_formula_shows_that_it_scrolls(site: Path, browser: Browser) -> N
     visit.context.close()
 
 
-def test_theorems_and_public_names_link_to_each_other(site: Path) -> None:
+def test_theorems_and_public_names_link_to_each_other(articles: dict[str, BeautifulSoup]) -> None:
     """`tests/unit/test_proofs.py` compares the sources; these are the links that a reader sees."""
     there, back = set(), set()
-    for page in (site / "proofs").glob("*.html"):
-        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+    for page, article in articles.items():
+        if not page.startswith("proofs/"):
+            continue
         for paragraph in article.find_all("p"):
             assert "inbounds." not in without_links(paragraph) or not is_used_by(paragraph)
-            theorem = f"{page.name}#{paragraph.find_parent('section')['id']}"
+            theorem = f"{page.rpartition('/')[2]}#{paragraph.find_parent('section')['id']}"
             for link in paragraph.find_all("a", href=re.compile("/reference/")):
                 assert link.get_text() == link["href"].partition("#")[2], "the public name"
                 there |= {(theorem, link.get_text())} if is_used_by(paragraph) else set()
-    for page in (site / "reference").glob("*.html"):
-        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").article
+    for page, article in articles.items():
+        if not page.startswith("reference/"):
+            continue
         for link in article.find_all("a", href=re.compile(r"/proofs/.*#theorem-\d+$")):
             described = link.find_parent("dl", class_="py")
             if described is not None:
@@ -253,9 +288,9 @@ def without_links(paragraph: Tag) -> str:
     return "".join(text for text in paragraph.strings if text.find_parent("a") is None)
 
 
-def test_links_show_titles_and_not_the_names_of_files(site: Path) -> None:
-    for page in site.rglob("*.html"):
-        links = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("a")
+def test_links_show_titles_and_not_the_names_of_files(articles: dict[str, BeautifulSoup]) -> None:
+    for page, article in articles.items():
+        links = article.find_all("a")
         assert [link for link in links if re.search(r"\w\.md\b", link.get_text())] == [], page
 
 
@@ -273,18 +308,11 @@ def test_figures_are_narrow_on_a_phone(site: Path, browser: Browser) -> None:
     visit.context.close()
 
 
-def test_no_page_scrolls_sideways_on_a_phone(site: Path, browser: Browser) -> None:
+def test_an_index_does_not_scroll_sideways_on_a_phone(site: Path, browser: Browser) -> None:
     visit = Visit(browser, width=390)
-    wide = []
-    for name in [*PAGES, "genindex.html", "search.html"]:
+    for name in ("genindex.html", "search.html"):
         visit.page.goto((site / name).as_uri())
-        page, article = visit.page.evaluate(
-            """() => [document.documentElement, document.querySelector("article")].map(
-            (e) => (e ? e.scrollWidth - e.clientWidth : 0))"""
-        )
-        if max(page, article) > 4:
-            wide.append((name, page, article))
-    assert wide == []
+        assert not any(too_wide(visit.page)), name
     visit.context.close()
 
 
