@@ -1485,20 +1485,12 @@ def test_what_is_said_of_mechanisms_and_goals_is_so(visit: Visit) -> None:
     assert "does not offer" not in note
     assert visit.fact("mechanism") == best
 
-    def without_limit(route: Route) -> None:
-        response = route.fetch()
-        route.fulfill(response=response, json=response.json() | {"limit_rmse": 0})
-
-    page.route("**/api/compare", without_limit)
-    page.get_by_label("Every person hides their own value").uncheck()
+    visit.open(link(bounds=[[0, 120]], step=50))  # neighbours have the same step: the limit is 0
     visit.settled()
     assert page.locator("#advice").inner_text().startswith("Lowest error")
     assert "No private function" not in page.locator("#advice").inner_text()
-    page.unroute("**/api/compare")
-    page.get_by_role("combobox", name="Mechanism", exact=True).select_option("window")
+    visit.open(link(bounds=[[0, 120]], sensitivity=[2.5], mechanism="window"))
     goal, result = page.locator("#goal-form"), page.locator("#goal-result")
-    visit.set("Upper", "120")
-    visit.set("How far one person can move the value", "2.5")
     visit.set("I can accept an error of", "0.1")
     goal.get_by_role("button", name="Find").click()
     result.get_by_text("not enough").wait_for()
