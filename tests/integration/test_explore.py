@@ -1287,6 +1287,16 @@ def test_the_choice_of_a_coordinate_is_named(visit: Visit) -> None:
     assert middles[0] == pytest.approx(middles[1], abs=2)
 
 
+def steady(place: Locator) -> str:
+    """Return a text once it does not change any more: answers to earlier keys may come late."""
+    place.wait_for()
+    before, now = "", place.inner_text()
+    while now != before:
+        place.page.wait_for_timeout(400)
+        before, now = now, place.inner_text()
+    return now
+
+
 def test_what_a_preview_and_a_ledger_say_is_so(visit: Visit) -> None:
     page = visit.open()
     assert "if you charge it to a dataset" in page.locator("#budget-table").inner_text()
@@ -1296,8 +1306,7 @@ def test_what_a_preview_and_a_ledger_say_is_so(visit: Visit) -> None:
     words = page.locator(".previews .multiples .quiet").first
     said = []
     for _ in range(2):
-        words.wait_for()
-        said.append(words.inner_text())
+        said.append(steady(words))
         box.fill("x")
         words.wait_for(state="detached")
         box.fill("0")
