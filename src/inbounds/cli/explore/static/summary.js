@@ -43,8 +43,8 @@ export function buildSummary(place, changed) {
   part.adjacency = pick(
     "What is hidden",
     [
-      ["replace", "the values of a row"],
-      ["add-remove", "that a row is there at all"],
+      ["replace", "the values of a person"],
+      ["add-remove", "that a person is there at all"],
     ],
     touched,
   );
