@@ -34,7 +34,6 @@ _FINE = (128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2)  # cells per Δ on a gr
 _TRIED = 2  # of these
 _USUAL_ROWS = 132  # programs up to this size, with all plateaus, take at most 0.1 s each
 _SOLVED_ROWS = 264  # with few lengths of plateaus, at most 0.4 s
-_SMALL_ROWS = 115  # of a program; a cell more in a larger one changes the error by 0.1 % at most
 _LARGE_ROWS = 256  # on a grid, for at most 4 cells per Δ
 _STAIRCASE_ROWS = 912  # of a table without a program
 _LENGTHS = 2, 3  # how much shorter and longer plateaus may be than the staircase's
@@ -133,8 +132,7 @@ def _geometries(
     for reach in (1, *fine[:_TRIED]):
         count = math.ceil(reach / interval.ratio * (1 - 1e-12))
         yield reach, count
-        if reach == 1 or count < _SMALL_ROWS:
-            yield reach, count + 1
+        yield reach, count + 1
 
 
 def _fine(ratio: float, useful: float, epsilon: float) -> list[int]:
