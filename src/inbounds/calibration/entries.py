@@ -41,8 +41,12 @@ class Entries(Sequence[tuple[int, ...]]):
     places: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        if isinstance(self.places, np.ndarray):
-            self.places.setflags(write=False)
+        if type(self.places) is np.ndarray and self.places.dtype != object:
+            own = np.frombuffer(self.places.tobytes(), self.places.dtype)  # for ever read-only
+            object.__setattr__(self, "places", own.reshape(self.places.shape))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.distinct, self.places)
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Self:
@@ -70,6 +74,8 @@ class Entries(Sequence[tuple[int, ...]]):
     @property
     def is_sound(self) -> bool:
         """Whether the fields are what they must be: anybody can make an object of this class."""
+        if type(self) is not Entries or type(self.distinct) is not tuple:
+            return False
         places, count = self.places, len(self.distinct)
         if not all(type(entry) is int for entry in self.distinct):
             return False

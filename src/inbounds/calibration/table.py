@@ -151,13 +151,14 @@ class LevelTable:
 
     def _check_rows(self) -> None:
         """Refuse rows of wrong types or lengths."""
-        if type(self.rows) is Entries:
+        if isinstance(self.rows, Entries):
             are_whole = self.rows.is_sound
         else:
-            are_whole = all({*map(type, row)} <= {int} for row in self.rows)
+            are_plain = type(self.rows) is tuple and {*map(type, self.rows)} <= {tuple}
+            are_whole = are_plain and all({*map(type, row)} <= {int} for row in self.rows)
         if not are_whole:
             raise _malformed("it has numbers that are not whole or not positive")
-        widths = {self.rows.width} if type(self.rows) is Entries else {*map(len, self.rows)}
+        widths = {self.rows.width} if isinstance(self.rows, Entries) else {*map(len, self.rows)}
         if widths != {len(self.outputs)}:
             raise _malformed("a row does not have one entry per output")
 

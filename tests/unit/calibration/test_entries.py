@@ -1,5 +1,6 @@
 """Sums and ratios of rows of integers, against the definitions in Python's own integers."""
 
+import copy
 import pickle
 from fractions import Fraction
 from itertools import pairwise
@@ -125,9 +126,37 @@ def test_what_is_not_sound_is_told(forged: Any) -> None:
     assert not forged.is_sound
 
 
+class Forged(Entries):
+    """An object of another class may answer anything."""
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        Forged(SOUND.distinct, SOUND.places),
+        Entries(np.array([1, 4, 7], object), SOUND.places),  # type: ignore[arg-type]
+        Entries([1, 4, 7], SOUND.places),  # type: ignore[arg-type]
+        Entries(type("Lying", (tuple,), {})(SOUND.distinct), SOUND.places),
+    ],
+)
+def test_what_could_change_or_lie_is_not_sound(forged: Any) -> None:
+    assert not forged.is_sound
+
+
 def test_its_places_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        SOUND.places[0, 0] = 2
+    base = np.array([[0, 2], [1, 1]], np.int32)
+    for entries in (
+        SOUND,
+        Entries(SOUND.distinct, base[:]),
+        pickle.loads(pickle.dumps(SOUND)),
+        copy.deepcopy(SOUND),
+    ):
+        base[0, 0] = 1
+        assert entries == SOUND
+        with pytest.raises(ValueError, match="read-only"):
+            entries.places[0, 0] = 2
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            entries.places.setflags(write=True)
 
 
 def test_the_distinct_integers_ascend() -> None:

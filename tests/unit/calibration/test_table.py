@@ -15,6 +15,15 @@ from inbounds.calibration.table import LevelTable, growth_below
 from inbounds.errors import ArgumentError, CertificateError
 
 SENSITIVITY, EPSILON = 0.3, 2.0
+
+
+class Other(Entries):
+    """It could answer anything, for example that all ratios are small."""
+
+    def grows_at_most(self, *_: int, **__: int) -> bool:
+        return True
+
+
 CELLS = design(0.0, 1.0, SENSITIVITY, EPSILON, "average").table
 KNOTS = design(0.0, 1.0, SENSITIVITY, EPSILON, "worst").table
 both = pytest.mark.parametrize("table", [CELLS, KNOTS], ids=["cells", "knots"])
@@ -97,6 +106,8 @@ def test_every_kind_of_tampering_is_refused(table: LevelTable, change: Any, mess
         (lambda e: Entries((*e.distinct[:-1], e.distinct[-1] + 1), e.places), "sum to"),
         (lambda e: Entries(e.distinct, e.places[:, 1:]), "one entry per output"),
         (lambda e: Entries(e.distinct, e.places[1:]), "number of rows"),
+        (lambda e: Other(e.distinct, e.places), "not whole"),
+        (lambda e: [*e], "not whole"),
     ],
 )
 def test_tampering_with_the_places_of_entries_is_refused(
