@@ -22,6 +22,7 @@ from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee
 
 if TYPE_CHECKING:
+    from inbounds._types import Floats
     from inbounds.calibration.objective import Objective
     from inbounds.mechanisms.mechanism import Mechanism
 
@@ -36,11 +37,12 @@ _LADDERS = {
 _LEVEL = 0.95
 _VALUES = 241  # at which the distance of outputs is looked for
 _DENSE = 4801  # as many, where it jumps
+_NEAR = 60  # of them near each bound
 _WORDS = {
     "average_rmse": "the average error is{} {}",
     "worst_rmse": "the error at the worst value is{} {}",
     "mean_rmse": "the error of the mean is{} {}",
-    "interval": "95 % of outputs are{} within {} of the value, wherever it is",
+    "interval": "95 % of outputs are{} within {} of the value{}, wherever it is",
 }
 _OBJECTIVES: dict[str, Objective] = {"average_rmse": "average", "worst_rmse": "worst"}
 
@@ -112,7 +114,7 @@ def _solved(question: Question, goal: Goal) -> dict[str, Any]:
         return _error(_with(question, goal.find, found).setting, goal.error)
 
     if goal.find == "delta" and (reached := error(0.0)) <= goal.at_most:
-        text = f"No delta is needed: without one, {_said(goal, reached)}."
+        text = f"No delta is needed: without one, {_said(question, goal, reached)}."
         return _possible(question, goal, Found(0.0, reached, is_lowest=True), text)
     if goal.find == "delta" and not heeds(question.option, "delta"):
         requirement = "epsilon, because this mechanism takes no δ"
@@ -188,19 +190,58 @@ def _error(setting: Question, name: str) -> float:
 def _distance(mechanism: Mechanism) -> float:
     """Return how far an output is from its value with a probability of 0.95, at the worst value.
 
-    Half of the interval's width would not do: a release that is always the middle has none. Where
-    outputs are rounded to a step, the distance jumps from one value to another. The ends of the
-    interval do not fall as the value grows, so each of them is compared with the next value.
+    Half of the interval's width would not do: a release that is always the middle has none. With a
+    step or with cells, the distance jumps from one value to another. The ends of the interval do
+    not fall as the value grows, so each is compared with the next value.
     """
     box = mechanism.domain
-    jumps = is_rounded_after(mechanism) and box.step is not None
-    fractions = np.linspace(0, 1, _DENSE if jumps else _VALUES)[:, None]
-    values = np.clip(box.lower + box.widths * fractions, box.lower, box.upper)
-    points = values[:, 0] if box.is_interval else values
+    points = _points(mechanism)
     low, high = seen_interval(mechanism, points, _LEVEL)
-    if jumps:
-        return float(max((points[1:] - low[:-1]).max(), (high[1:] - points[:-1]).max()))
-    return float(max((points - low).max(), (high - points).max()))
+    widest = float(max((points - low).max(), (high - points).max()))
+    if box.step is None and not mechanism.breaks.size:
+        return widest
+    widest = max(
+        widest, float((points[1:] - low[:-1]).max()), float((high[1:] - points[:-1]).max())
+    )
+    return min(widest, _near_steps(mechanism)) if is_rounded_after(mechanism) else widest
+
+
+def _points(mechanism: Mechanism) -> Floats:
+    """Return values all over the box, more of them near the bounds, and both sides of each jump."""
+    box = mechanism.domain
+    near = np.geomspace(1e-6, 0.01, _NEAR)
+    fractions = [np.linspace(0, 1, _VALUES), near, 1 - near]
+    if box.step is not None:
+        fractions.append(np.linspace(0, 1, _DENSE))
+    parts = np.unique(np.concatenate(fractions))[:, None]
+    points = np.clip(box.lower + box.widths * parts, box.lower, box.upper)
+    if not box.is_interval:
+        return points
+    jumps: list[Any] = [mechanism.breaks]
+    (step,) = box.steps
+    lower, upper = float(box.lower), float(box.upper)
+    if step is not None and (count := (upper - lower) / step) < _DENSE:
+        jumps.append(lower + step * (np.arange(math.ceil(count)) + 0.5))
+    after = np.concatenate(jumps)
+    around = np.concatenate([after, np.nextafter(after, -np.inf)])
+    return np.unique(np.clip(np.concatenate([points[:, 0], around]), lower, upper))
+
+
+def _near_steps(mechanism: Mechanism) -> float:
+    """Return the largest distance before rounding, and how far rounding moves an output."""
+    box = mechanism.domain
+    points = _points(mechanism)
+    low, high = mechanism.output_interval(points, _LEVEL)
+    apart = np.maximum(points - low, high - points).reshape(len(points), -1).max(axis=0)
+    moves = [
+        _moves(width, step) for width, step in zip(box.widths.tolist(), box.steps, strict=True)
+    ]
+    return float((apart + moves).max())
+
+
+def _moves(width: float, step: float | None) -> float:
+    """Return how far rounding to a step moves an output: beyond the last step, up to the bound."""
+    return 0.0 if step is None else max(step / 2, width - step * math.floor(width / step + 1e-9))
 
 
 def _possible(question: Question, goal: Goal, found: Found, sentence: str) -> dict[str, Any]:
@@ -217,7 +258,7 @@ def _answer(question: Question, goal: Goal, found: Found) -> str:
     named = _named(goal, found)
     if found.is_lowest:
         named = f"Even {named[0].lower()}{named[1:]}"
-    text = f"{named} enough: {_said(goal, found.error, ' then')}."
+    text = f"{named} enough: {_said(question, goal, found.error, ' then')}."
     if goal.error == "interval" and not found.is_lowest:
         text += " A smaller one may be enough as well, as this distance does not fall steadily."
     if goal.find == "delta":
@@ -229,7 +270,7 @@ def _answer(question: Question, goal: Goal, found: Found) -> str:
     if goal.at_most >= middle:
         text += (
             " But the middle of the bounds, which uses no data at all, is good enough too: then "
-            f"{_said(goal, middle)}."
+            f"{_said(question, goal, middle)}."
         )
     return text
 
@@ -247,7 +288,7 @@ def _refusal(question: Question, goal: Goal, most: float, error: float) -> tuple
         "delta": f"No delta up to {most:g} is enough",
         "people": f"Even {most:,.0f} people are not enough",
     }[goal.find]
-    text = f"{beyond}: {_said(goal, error, ' then')}."
+    text = f"{beyond}: {_said(question, goal, error, ' then')}."
     lowest = _certified(question, goal, most)
     is_proved = lowest is not None and lowest > goal.at_most
     if is_proved and lowest is not None:
@@ -284,8 +325,9 @@ def _middle(question: Question, error: str) -> float:
     return middle
 
 
-def _said(goal: Goal, error: float, then: str = "") -> str:
-    return _WORDS[goal.error].format(then, _shown(error))
+def _said(question: Question, goal: Goal, error: float, then: str = "") -> str:
+    where = " in each coordinate by itself" if question.is_joint else ""
+    return _WORDS[goal.error].format(then, _shown(error), where)
 
 
 def _shown(error: float) -> str:

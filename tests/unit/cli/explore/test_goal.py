@@ -30,6 +30,7 @@ def error_of(question, name):
     return max((values - low).max(), (high - values).max())
 
 
+GUARANTEED = {"guarantee": {"epsilon": 1, "delta": 0}}
 GOALS = [
     (MEAN, "epsilon", "average_rmse", 1.0),
     (MEAN, "epsilon", "worst_rmse", 1.0),
@@ -256,3 +257,48 @@ def test_a_distance_is_that_of_rounded_outputs(mechanism, step, at_most):
     values = np.random.default_rng(1).uniform(0, 120, 3000)
     near = np.abs(rounded.points - values[:, None]) <= at_most + 1e-9
     assert (rounded.cells.probabilities(m, values) * near).sum(axis=1).min() >= 0.95 - 1e-9
+
+
+TABLES = [
+    ({"bounds": [[0, 100]], "sensitivity": [50], "step": 1, "mechanism": "optimal"}, 4.7),
+    ({"bounds": [[0, 120]], "sensitivity": [40], "mechanism": "best"}, 3.6),
+    ({"bounds": [[0, 1]], "sensitivity": [0.5], "mechanism": "optimal"}, 0.046),
+    ({"bounds": [[0, 120]], "sensitivity": [120], "mechanism": "window", "step": 5}, 40),
+    (
+        {"bounds": [[0, 1]], "sensitivity": [0.3], "mechanism": "clamped-staircase", "step": 0.1},
+        0.3,
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "at_most"), TABLES)
+def test_a_distance_holds_on_both_sides_of_every_jump(asked, at_most):
+    goal = {"find": "epsilon", "error": "interval", "at_most": at_most}
+    question = Question.read(solved(Question.read(GUARANTEED | asked), goal)["question"])
+    m, (lower, upper) = question.mechanism(), question.bounds[0]
+    ends = np.nextafter(m.breaks, -np.inf)
+    random = np.random.default_rng(2).uniform(lower, upper, 4000)
+    values = np.concatenate([random, m.breaks, ends])
+    low, high = (np.nextafter(values + at_most * s, np.inf * s) for s in (-1, 1))
+    upto = [m.cdf(np.clip(end, lower, upper), values) for end in (high, low)]
+    below = np.where(low < lower, 0.0, upto[1])
+    assert (upto[0] - below).min() >= 0.95 - 1e-6
+
+
+@pytest.mark.parametrize("width", [200_000, 1_000_000])
+def test_a_fine_step_asks_for_hardly_more_than_none(width):
+    asked = GUARANTEED | {
+        "bounds": [[0, width]],
+        "sensitivity": [1],
+        "mechanism": "clamped-laplace",
+    }
+    goal = {"find": "epsilon", "error": "interval", "at_most": 20}
+    found = solved(Question.read(asked), goal)["found"]
+    assert found <= solved(Question.read(asked | {"step": 1}), goal)["found"] <= 1.05 * found
+
+
+def test_a_distance_of_several_coordinates_is_said_to_be_of_each():
+    asked = GUARANTEED | {"bounds": [[0, 1]] * 3, "sensitivity": [0.1], "norm": "l1"}
+    goal = {"find": "epsilon", "error": "interval", "at_most": 0.5}
+    sentence = solved(Question.read(asked), goal)["sentence"]
+    assert "of the value in each coordinate by itself, wherever it is" in sentence
