@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from inbounds.cli.explore import page
-from inbounds.cli.explore.guard import HEADERS, pass_of
+from inbounds.cli.explore.guard import HEADERS
+from inbounds.cli.explore.keys import pass_of
 
 from ..integration.explore_server import Answer, Server, framed, started, until
 
@@ -384,8 +385,26 @@ HEADS = {
 def test_a_head_that_is_made_to_break_a_reader_is_refused(
     server: Server, attack: str, path: str
 ) -> None:
-    answer = server.ask(path, HEADS[attack], content_type="application/octet-stream")
+    answer = server.send_sealed(path, HEADS[attack])
     assert answer.status == 400
+
+
+def test_a_body_that_is_not_sealed_for_this_call_is_refused(server: Server) -> None:
+    """A file that was sent to one place is not taken at another, nor one that was changed."""
+    path, body = "/api/file/columns", framed({"name": "a.csv"}, b"age\n41\n")
+    assert server.send_sealed(path, body).status == 200
+    sealed = server.sealed(path, body)
+    for sent in (
+        body,
+        sealed[:-1],
+        sealed[:-1] + bytes([sealed[-1] ^ 1]),
+        server.sealed("/api/file/draw", body),
+        b"",
+        sealed[:12],
+    ):
+        answer = server.ask(path, sent, content_type="application/octet-stream")
+        assert answer.status == 400
+        assert "sealed with the token of this page" in answer.error
 
 
 NAMES = [

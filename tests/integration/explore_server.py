@@ -1,6 +1,7 @@
 """`inbounds explore` as a user starts it, and requests to it down to their last byte."""
 
 import contextlib
+import hmac
 import json
 import os
 import secrets
@@ -13,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inbounds.cli.explore.guard import pass_of
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from inbounds.cli.explore.keys import pass_of
 
 COMMAND = (sys.executable, "-m", "inbounds", "explore", "--no-browser")
 MARK = "INBOUNDS_TEST_MARK"  # in the environment of all that the server starts
@@ -96,8 +99,16 @@ class Server:
         return self.raw(sent, has_body=method != "HEAD")
 
     def send_file(self, path: str, head: Any, data: bytes) -> "Answer":
-        """Send a file with its head."""
-        return self.ask(path, framed(head, data), content_type="application/octet-stream")
+        """Send a file with its head, as the page does."""
+        return self.send_sealed(path, framed(head, data))
+
+    def send_sealed(self, path: str, body: bytes) -> "Answer":
+        """Send what only the server can read."""
+        return self.ask(path, self.sealed(path, body), content_type="application/octet-stream")
+
+    def sealed(self, path: str, body: bytes) -> bytes:
+        key, once = hmac.digest(self.token.encode(), b"file", "sha256"), os.urandom(12)
+        return once + AESGCM(key).encrypt(once, body, path.encode())
 
 
 class Answer:

@@ -32,7 +32,7 @@ from playwright.sync_api import (
 from pyarrow import parquet
 
 import inbounds as ib
-from inbounds.cli.explore.page import proof
+from inbounds.cli.explore.keys import proof
 
 AGES = [str(20 + k % 60) for k in range(200)]
 TOWNS = ["Ulm", "Rom"]
@@ -940,6 +940,34 @@ def test_a_stranger_at_the_address_gets_neither_the_token_nor_a_file(
     visit.context.close()
     own = ("net::ERR", "400 (Bad Request)")
     assert [p for p in visit.problems if not any(text in p for text in own)] == []
+
+
+BODIES = """
+    const send = window.fetch;
+    window.bodies = [];
+    window.fetch = async (path, options) => {
+        if (options?.body instanceof Blob) {
+            const bytes = new Uint8Array(await options.body.arrayBuffer());
+            window.bodies.push(new TextDecoder("latin1").decode(bytes));
+        }
+        return send(path, options);
+    };
+"""
+
+
+def test_a_file_is_sealed_on_its_way(visit: Visit) -> None:
+    """Whoever gets the body of a request, as a browser may send one again, cannot read it."""
+    visit.page.add_init_script(BODIES)
+    page = visit.open()
+    choose(page, people())
+    pick_age(visit)
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    page.get_by_role("button", name="Draw once").click()
+    page.get_by_role("heading", name="Drawn: the private file").wait_for()
+    bodies = page.evaluate("window.bodies")
+    assert len(bodies) == 2  # for the names of columns, and for the draw
+    assert all(len(body) > 1000 for body in bodies)
+    assert not any("Ulm" in body or "people" in body for body in bodies)
 
 
 def test_yes_and_no_and_cells_between_semicolons(visit: Visit) -> None:

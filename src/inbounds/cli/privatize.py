@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json as json_text
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -134,7 +135,13 @@ def privatize(
             help="Publish nothing: read and check all of INPUT, or say what is wrong with it.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the guarantee as JSON.")] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print the guarantee as JSON; of a dry run, which says so, with the size.",
+        ),
+    ] = False,
 ) -> None:
     """Replace every person's value in some columns by a private output (local privacy).
 
@@ -164,7 +171,7 @@ def privatize(
         table = stack.enter_context(_opened(source, forms, columns, delimiter))
         columns = typed_columns(columns, table.schema, forms)
         facts = describe(columns, nulls) | {"output": target.name, "rows": 0}
-        file = stack.enter_context(_nowhere() if dry_run else _written(target, facts))
+        file = stack.enter_context(_nowhere(facts) if dry_run else _written(target, facts))
         facts["types"] = described_types(forms, others=len(table.schema) > len(columns))
         try:
             write_private(
@@ -247,10 +254,17 @@ def _opened(
 
 
 @contextmanager
-def _nowhere() -> Iterator[IO[bytes]]:
-    """Throw away what is drawn, as soon as it is."""
-    with Path(os.devnull).open("wb") as file:
-        yield file
+def _nowhere(facts: dict[str, Any]) -> Iterator[IO[bytes]]:
+    """Throw away what is drawn, as soon as it is, and count its bytes."""
+    facts |= {"dry_run": True, "bytes": 0}
+
+    class Counting(io.FileIO):
+        def write(self, data: Any) -> int:
+            facts["bytes"] += memoryview(data).nbytes
+            return super().write(data)
+
+    with Counting(os.devnull, "wb") as file:
+        yield cast("IO[bytes]", file)
 
 
 @contextmanager

@@ -45,6 +45,29 @@ def test_one_column_is_replaced_and_all_else_stays(people, tmp_path):
     assert people.read_text() == PEOPLE
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.arrow", "-"])
+def test_a_dry_run_reads_everything_and_publishes_nothing(people, tmp_path, name):
+    target = "-" if name == "-" else tmp_path / name
+    result = privatize(people, target, *AGE, "--dry-run")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "Dry run: all rows can be drawn (2). Nothing was published.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+    people.write_text(f"{PEOPLE}Poe,secret77,011\n")
+    result = privatize(people, target, *AGE, "--dry-run")
+    assert result.exit_code == 1
+    assert "must have a number in row 3 below the header" in result.stderr
+    assert "secret77" not in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_the_json_of_a_dry_run_says_so_and_how_large_the_copy_would_be(people, tmp_path):
+    result = privatize(people, tmp_path / "out.csv", *AGE, "--dry-run", "--json")
+    facts = json.loads(result.stdout)
+    assert (facts["dry_run"], facts["rows"]) == (True, 2)
+    header = len(b"name,age,zip\n")
+    assert header < facts["bytes"] <= header + 2 * len(b"Doe,120,007\n")
+
+
 @pytest.mark.parametrize(
     "mechanism", ["bounded-gaussian", "bounded-laplace", "clamped-laplace", "window", "optimal"]
 )

@@ -27,6 +27,7 @@ from inbounds.cli.explore.worker import COMMAND, READER, Finished, Workers
 from inbounds.errors import ArgumentError
 
 _MOST_BYTES = 1 << 28  # of an answer
+_CERTAIN = 0.95  # of them, beyond which nothing is charged
 _NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 _FAILED = 500, "the command ended without saying why."
 Answer = tuple[dict[str, Any], list[tuple[str, bytes]]]
@@ -146,8 +147,11 @@ class Desk:
             done = await self._run(check, upload.folder, asked.charge)
             if done.code:
                 raise self._failure(upload, done, asked.charge, is_charged=False)
-        if not json.loads(done.printed)["rows"]:
+        facts = json.loads(done.printed)
+        if not facts["rows"]:
             raise ArgumentError.must("the file", "have at least one row to be charged for")
+        if facts["bytes"] > _CERTAIN * _MOST_BYTES:  # another draw may be a little longer
+            raise _too_much()
 
     async def _check_people(self, charge: Charge) -> None:
         """Refuse to charge a budget for people, if nothing says which rows are whose."""
@@ -224,11 +228,15 @@ def _write(path: Path, data: bytes) -> None:
         raise Refusal(507, text) from None
 
 
+def _too_much() -> Refusal:
+    text = f"the private file would have more than {_MOST_BYTES >> 20} MiB, which the page cannot "
+    return Refusal(400, f"{text}take. The command inbounds privatize can make it.")
+
+
 def _answer(upload: Upload, names: list[str], done: Finished, facts: dict[str, Any]) -> Answer:
     paths = [upload.folder / name for name in names]
     if sum(path.stat().st_size for path in paths) > _MOST_BYTES:
-        text = f"what was made has more than {_MOST_BYTES >> 20} MiB, which the page cannot take."
-        raise Refusal(400, text)
+        raise _too_much()
     files = [(path.name, path.read_bytes()) for path in paths]
     lines = done.said.splitlines()
     head = {

@@ -13,6 +13,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from inbounds.cli.explore.keys import pass_of
 from inbounds.cli.failure import unexpected
 
 Message = MutableMapping[str, Any]
@@ -42,20 +43,6 @@ HEADERS = {
 }
 """The headers of every answer."""
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-
-
-def pass_of(token: str) -> str:
-    """Return what a page sends to show that it knows the token, which it never sends.
-
-    Whoever listens at the address after the server has ended gets this, and can prove nothing by
-    it: what `PROVE` asks for is made of the token.
-
-    Examples
-    --------
-    >>> len(pass_of("token")), pass_of("token") == pass_of("other")
-    (64, False)
-    """
-    return hmac.new(token.encode(), b"pass", "sha256").hexdigest()
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer

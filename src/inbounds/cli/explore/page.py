@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine
@@ -16,6 +14,7 @@ from inbounds.cli.explore.budget import Budget
 from inbounds.cli.explore.desk import Answer, Desk
 from inbounds.cli.explore.field import fields, needed, number
 from inbounds.cli.explore.guard import FILE, JSON, PROVE, Application, Guard, Refusal
+from inbounds.cli.explore.keys import opened, proof
 from inbounds.cli.explore.maps import Maps
 from inbounds.cli.explore.upload import document, framed, unframed
 from inbounds.cli.explore.worker import Workers
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Endpoint = Callable[["Request"], Awaitable["Response"]]
 
-_NONCE = 32  # bytes
 _FOLDER = Path(__file__).with_name("static")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -62,29 +60,6 @@ def static_files(folder: Path = _FOLDER) -> dict[str, tuple[bytes, str]]:
     }
 
 
-def proof(token: str, asked: Any) -> str:
-    """Return what only a program that knows the token can answer to 32 random bytes.
-
-    A page sends no file before it has seen it: after the server has ended, another
-    program may listen at its address.
-
-    Examples
-    --------
-    >>> proof("token", {"nonce": base64.b64encode(bytes(32)).decode()})
-    'IV+6FRVe4oHzf405h+J8oaPEFELREiTnHQIs38TtVew='
-    """
-    given = fields("request", asked, ("nonce",))
-    text = needed("request", given, "nonce")
-    try:
-        nonce = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
-    except ValueError:
-        nonce = b""
-    if len(nonce) != _NONCE:
-        raise ArgumentError.must_be("nonce", f"{_NONCE} bytes in base64")
-    key, message = token.encode(), b"inbounds explore" + nonce
-    return base64.b64encode(hmac.digest(key, message, "sha256")).decode()
-
-
 def application(port: int, token: str, budget: Budget | None, workers: Workers) -> Application:
     """Return the page behind its guard."""
     from starlette.applications import Starlette  # noqa: PLC0415 - optional, checked by `serve`
@@ -95,7 +70,7 @@ def application(port: int, token: str, budget: Budget | None, workers: Workers) 
     handlers: Any = dict.fromkeys(kinds, _explained)
     files = static_files()
     routes = [Route(path, _static(*file)) for path, file in files.items()]
-    calls = _calls(budget, workers) | _file_calls(Desk(workers, budget))
+    calls = _calls(budget, workers) | _file_calls(Desk(workers, budget), token)
     calls[PROVE] = _proving(token)
     routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in calls.items()]
     app = Starlette(routes=routes, exception_handlers=handlers)
@@ -186,17 +161,20 @@ def _computed(work: Callable[[Any], Any], workers: Workers) -> Endpoint:
     return endpoint
 
 
-def _file_calls(desk: Desk) -> dict[str, Endpoint]:
+def _file_calls(desk: Desk, token: str) -> dict[str, Endpoint]:
     """Return the endpoints that take files."""
     from starlette.responses import Response  # noqa: PLC0415 - optional
 
+    async def sent(request: Request) -> tuple[Any, bytes]:
+        return unframed(opened(token, request.url.path, await request.body()))
+
     async def columns(request: Request) -> Response:
-        return _json_answer(await _waited_for(request, desk.columns(*await _sent(request))))
+        return _json_answer(await _waited_for(request, desk.columns(*await sent(request))))
 
     def drawn(work: Callable[[Any, bytes], Coroutine[Any, Any, Answer]]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
             start = time.perf_counter()
-            head, files = await _waited_for(request, work(*await _sent(request)))
+            head, files = await _waited_for(request, work(*await sent(request)))
             took = {"server-timing": f"run;dur={1e3 * (time.perf_counter() - start):.1f}"}
             parts = [data for _, data in files]
             return Response(framed(head, parts), headers=took, media_type=FILE)
@@ -208,10 +186,6 @@ def _file_calls(desk: Desk) -> dict[str, Endpoint]:
         "/api/file/draw": drawn(desk.draw),
         "/api/file/summarize": drawn(desk.summarize),
     }
-
-
-async def _sent(request: Request) -> tuple[Any, bytes]:
-    return unframed(await request.body())
 
 
 async def _waited_for(request: Request, work: Coroutine[Any, Any, T]) -> T:

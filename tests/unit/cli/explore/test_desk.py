@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+import inbounds as ib
 from inbounds.cli.explore import desk as desk_module
-from inbounds.cli.explore.budget import Charge
+from inbounds.cli.explore.budget import Budget, Charge
 from inbounds.cli.explore.desk import Desk, Upload
 from inbounds.cli.explore.guard import Refusal
 from inbounds.cli.explore.worker import Finished, Workers
@@ -74,6 +75,20 @@ def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(desk_module, "_MOST_BYTES", 100)
     with pytest.raises(Refusal, match="more than 0 MiB, which the page cannot take"):
         asyncio.run(Desk(workers, None).draw({"name": "a.csv", "columns": [AGE]}, CSV))
+    assert workers.close()
+
+
+def test_an_answer_that_would_be_too_large_is_not_charged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = str(tmp_path / "budget.db")
+    ib.Ledger(place).open("survey", epsilon=3.0)
+    workers = Workers()
+    monkeypatch.setattr(desk_module, "_MOST_BYTES", 100)
+    head = {"name": "a.csv", "columns": [AGE], "charge": {"dataset": "survey", "label": "x"}}
+    with pytest.raises(Refusal, match=r"^the private file would have more than 0 MiB"):
+        asyncio.run(Desk(workers, Budget(place)).draw(head, b"age\n" + b"41\n" * 200))
+    assert ib.Ledger(place).records("survey") == []
     assert workers.close()
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from inbounds.cli.explore import guard
-from inbounds.cli.explore.guard import FILE, HEADERS, JSON, Guard, Refusal, pass_of
+from inbounds.cli.explore.guard import FILE, HEADERS, JSON, Guard, Refusal
+from inbounds.cli.explore.keys import pass_of
 
 PORT, TOKEN = 8765, "token"
 HOST = (b"host", b"127.0.0.1:8765")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inbounds.cli.explore import page
+from inbounds.cli.explore import keys, page
 from inbounds.errors import ArgumentError, ArgumentTypeError
 
 
@@ -50,9 +50,9 @@ def asked_for(nonce: bytes) -> dict[str, str]:
 def test_only_who_knows_the_token_can_prove_it() -> None:
     nonce = secrets.token_bytes(32)
     expected = hmac.new(b"token", b"inbounds explore" + nonce, hashlib.sha256).digest()
-    assert base64.b64decode(page.proof("token", asked_for(nonce))) == expected
-    assert page.proof("token", asked_for(nonce)) != page.proof("other", asked_for(nonce))
-    assert page.proof("token", asked_for(nonce)) != page.proof("token", asked_for(bytes(32)))
+    assert base64.b64decode(keys.proof("token", asked_for(nonce))) == expected
+    assert keys.proof("token", asked_for(nonce)) != keys.proof("other", asked_for(nonce))
+    assert keys.proof("token", asked_for(nonce)) != keys.proof("token", asked_for(bytes(32)))
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_only_who_knows_the_token_can_prove_it() -> None:
 )  # fmt: skip
 def test_what_is_to_be_proved_is_32_bytes(asked: Any) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError)):
-        page.proof("token", asked)
+        keys.proof("token", asked)

@@ -1,6 +1,7 @@
-// Talking to the server: the token, one request under way for each endpoint, files in frames. A file
-// goes only to a program that proves that it knows the token: after the server has ended, another
-// program could listen at its address. So the token itself is never sent; what is sent is made of it.
+// Talking to the server: the token, one request under way for each endpoint, files in frames. After
+// the server has ended, another program could listen at its address. So the token itself is never
+// sent, a file goes only to a program that proves that it knows the token, and it goes sealed: a
+// browser may send a request again to whoever listens by then.
 
 import { worded } from "./numbers.js";
 
@@ -10,9 +11,7 @@ const STOPPED =
 const NO_TOKEN =
   "The server does not know this page. Open the address that “inbounds explore” printed, or paste it at the top of this page.";
 const STRANGER =
-  "The program at this address is not the one that opened this page. Nothing of yours was sent to it. Start “inbounds explore” again, and open the address that it prints.";
-const CHANGING =
-  "The file changed while it was sent, or the server was stopped. Choose the file again.";
+  "The program at this address is not the one that opened this page. Your file was not sent to it. Start “inbounds explore” again, and open the address that it prints.";
 const CHANGED =
   "The file has changed since you chose it, or can no longer be read. Nothing was sent. Choose it again.";
 
@@ -47,33 +46,39 @@ export const keepToken = (token) => sessionStorage.setItem(KEY, token);
 
 let silent = false; // whether the last call got no answer: then the server may be another one
 
-/** Ask the server; `file` is the file in the body, if there is one. */
-async function post(path, type, body, file = null) {
+const CAREFUL = new Set(["/api/file/simulate"]); // which is told the names of columns
+
+/** Ask the server; a blob in place of a text is sealed on its way. */
+async function post(path, type, content) {
   const token = sessionStorage.getItem(KEY) || "";
-  if (file && !token) throw new Problem(401, NO_TOKEN);
-  if (!(await isReadable(file))) throw new Problem(-1, CHANGED);
-  if (token && (file || silent)) await prove(token);
+  const isFile = content instanceof Blob;
+  if (isFile && !token) throw new Problem(401, NO_TOKEN);
+  const body = isFile ? await sealed(token, path, content) : content;
+  if (token && (isFile || silent || CAREFUL.has(path))) await prove(token);
   const headers = { "content-type": type, "x-inbounds-pass": await passOf(token) };
   let response;
   try {
     response = await fetch(path, { method: "POST", headers, body });
   } catch {
-    silent = true; // it may have had the whole file before
-    throw new Problem(0, (await isReadable(file)) ? STOPPED : CHANGING);
+    silent = true;
+    throw new Problem(0, STOPPED);
   }
   if (response.ok) return response;
   if (response.status === 401) throw new Problem(401, NO_TOKEN);
   throw new Problem(response.status, await said(response));
 }
 
-/** Whether a file, if there is one, can still be read: not if it changed after it was chosen. */
-async function isReadable(file) {
-  try {
-    await file?.slice(0, 1).arrayBuffer();
-    return true;
-  } catch {
-    return false;
-  }
+/** Return a blob that only a program with the token can read; fail if its file has changed. */
+async function sealed(token, path, blob) {
+  const bytes = await blob.arrayBuffer().catch(() => {
+    throw new Problem(-1, CHANGED);
+  });
+  const raw = await crypto.subtle.sign("HMAC", await keyOf(token), encoder.encode("file"));
+  const key = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["encrypt"]);
+  const once = crypto.getRandomValues(new Uint8Array(12));
+  const how = { name: "AES-GCM", iv: once, additionalData: encoder.encode(path) };
+  const text = await crypto.subtle.encrypt(how, key, bytes);
+  return new Blob([once, text], { type: "application/octet-stream" });
 }
 
 /** Fail unless the server knows the token, which is not told to it. */
@@ -148,16 +153,15 @@ function framed(head, file) {
 }
 
 export async function askAboutFile(path, head, file) {
-  const response = await post(path, "application/octet-stream", framed(head, file), file);
+  const response = await post(path, "application/octet-stream", framed(head, file));
   return read(response);
 }
 
 /** Return the head of the answer, and the files in it as blobs by name. */
 export async function fetchFiles(path, head, file) {
-  const response = await post(path, "application/octet-stream", framed(head, file), file);
+  const response = await post(path, "application/octet-stream", framed(head, file));
   const bytes = await whole(response);
-  const length = new DataView(bytes).getUint32(0);
-  const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  const [facts, length] = await received(() => headOf(bytes));
   let start = 4 + length;
   const files = facts.files.map(({ name, size }) => {
     const blob = new Blob([bytes.slice(start, start + size)], { type: "application/octet-stream" });
@@ -165,6 +169,14 @@ export async function fetchFiles(path, head, file) {
     return { name, blob };
   });
   return { facts, files };
+}
+
+/** Return the facts before the files, and their length in bytes. */
+function headOf(bytes) {
+  const length = new DataView(bytes).getUint32(0);
+  const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  if (!Array.isArray(facts.files)) throw new TypeError("an answer without files");
+  return [facts, length];
 }
 
 const whole = (response) => received(() => response.arrayBuffer());
