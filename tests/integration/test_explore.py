@@ -174,6 +174,7 @@ def pick_age(visit: Visit, epsilon: str = "0.5") -> None:
     picked = page.locator(".form-rows .picked:visible")
     for name, text in (("Smallest", "0"), ("Largest", "120"), ("Step", "1"), ("ε", epsilon)):
         picked.get_by_role("textbox", name=name, exact=True).fill(text)
+    page.locator(".previews .multiples .quiet").first.wait_for()  # it moves what is below it
 
 
 def test_the_value_is_dragged_and_moved_by_keys(visit: Visit) -> None:

@@ -41,9 +41,10 @@ class Entries(Sequence[tuple[int, ...]]):
     places: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        if type(self.places) is np.ndarray and self.places.dtype != object:
-            own = np.frombuffer(self.places.tobytes(), self.places.dtype)  # for ever read-only
-            object.__setattr__(self, "places", own.reshape(self.places.shape))
+        places: Any = self.places  # anybody can make an object of this class
+        if isinstance(places, np.ndarray) and places.dtype != object:
+            own = np.frombuffer(places.tobytes(), places.dtype)  # for ever read-only
+            object.__setattr__(self, "places", own.reshape(places.shape))
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.distinct, self.places)

@@ -4,6 +4,7 @@ import copy
 import pickle
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,16 @@ class Forged(Entries):
 )
 def test_what_could_change_or_lie_is_not_sound(forged: Any) -> None:
     assert not forged.is_sound
+
+
+def test_places_in_a_file_are_copied(tmp_path: Path) -> None:
+    """A mechanism that joblib wrote to a file has its arrays there."""
+    np.save(tmp_path / "places.npy", SOUND.places)
+    mapped = np.load(tmp_path / "places.npy", mmap_mode="r")
+    entries = Entries(SOUND.distinct, mapped)
+    assert type(mapped) is np.memmap
+    assert entries.is_sound
+    assert entries == SOUND
 
 
 def test_its_places_cannot_be_changed() -> None:
