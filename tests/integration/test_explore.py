@@ -943,6 +943,23 @@ def test_a_stranger_at_the_address_gets_neither_the_token_nor_a_file(
     assert [p for p in visit.problems if not any(text in p for text in own)] == []
 
 
+def test_a_draw_that_is_under_way_is_neither_lost_nor_made_twice(visit: Visit) -> None:
+    page = visit.open()
+    choose(page, people())
+    pick_age(visit, "1.00004")
+    page.get_by_text("In total, a row costs ε = 1.001").wait_for()  # never less than it is
+    page.get_by_label("I have set the bounds without looking at the data").first.check()
+    let_go = hold(page, "**/api/file/draw")
+    page.get_by_role("button", name="Draw once").click()
+    page.locator(".release .outcome", has_text="Drawing the private file…").wait_for()
+    page.get_by_label("A summary by groups").check()
+    again = page.get_by_label("Draw again: I know that this is another release")
+    again.and_(page.locator(":visible")).wait_for()  # before it is known how the first one ends
+    choose(page, people() | {"name": "others.csv"})
+    let_go()
+    page.locator(".release .outcome", has_text="From people.csv.").wait_for(state="attached")
+
+
 BODIES = """
     const send = window.fetch;
     window.bodies = [];

@@ -176,7 +176,7 @@ def describe(
     import numpy as np  # noqa: PLC0415 - help must be quick
 
     from inbounds.analysis.error import CLEARLY, ErrorSummary  # noqa: PLC0415 - as above
-    from inbounds.cli.explore.rounded import seen_interval  # noqa: PLC0415 - as above
+    from inbounds.cli.rounded import seen_interval  # noqa: PLC0415 - as above
     from inbounds.mechanisms.noise_mechanism import scale_of  # noqa: PLC0415 - as above
 
     box = mechanism.domain

@@ -7,24 +7,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from inbounds._check import format_numbers
 from inbounds._entry import LARGEST_EPSILON
 from inbounds.analysis.error import ErrorSummary
 from inbounds.analysis.limit import limit
+from inbounds.cli.explore.distance import distance
 from inbounds.cli.explore.field import fields, named_as_on_the_page, needed, number, one_of
 from inbounds.cli.explore.ladder import Found, Ladder, first_enough, scanned
 from inbounds.cli.explore.question import Question
-from inbounds.cli.explore.rounded import is_rounded_after, seen_interval
 from inbounds.cli.mechanism import heeds
 from inbounds.errors import ArgumentError
 from inbounds.guarantee import Guarantee
 
 if TYPE_CHECKING:
-    from inbounds._types import Floats
     from inbounds.calibration.objective import Objective
-    from inbounds.mechanisms.mechanism import Mechanism
 
 FINDS = ("epsilon", "delta", "people")
 ERRORS = ("average_rmse", "worst_rmse", "mean_rmse", "interval")
@@ -35,9 +31,6 @@ _LADDERS = {
     "people": Ladder(1, 1e10, whole=True),
 }
 _LEVEL = 0.95
-_VALUES = 241  # at which the distance of outputs is looked for
-_DENSE = 4801  # as many, where it jumps
-_NEAR = 60  # of them near each bound
 _WORDS = {
     "average_rmse": "the average error is{} {}",
     "worst_rmse": "the error at the worst value is{} {}",
@@ -181,67 +174,10 @@ def _least(question: Question, goal: Goal) -> float:
 def _error(setting: Question, name: str) -> float:
     mechanism = setting.mechanism()
     if name == "interval":
-        return _distance(mechanism)
+        return distance(mechanism, _LEVEL)
     summary = ErrorSummary.of(mechanism, setting.people)
     chosen: float = getattr(summary, name)
     return chosen
-
-
-def _distance(mechanism: Mechanism) -> float:
-    """Return how far an output is from its value with a probability of 0.95, at the worst value.
-
-    Half of the interval's width would not do: a release that is always the middle has none. With a
-    step or with cells, the distance jumps from one value to another. The ends of the interval do
-    not fall as the value grows, so each is compared with the next value.
-    """
-    box = mechanism.domain
-    points = _points(mechanism)
-    low, high = seen_interval(mechanism, points, _LEVEL)
-    widest = float(max((points - low).max(), (high - points).max()))
-    if box.step is None and not mechanism.breaks.size:
-        return widest
-    widest = max(
-        widest, float((points[1:] - low[:-1]).max()), float((high[1:] - points[:-1]).max())
-    )
-    return min(widest, _near_steps(mechanism)) if is_rounded_after(mechanism) else widest
-
-
-def _points(mechanism: Mechanism) -> Floats:
-    """Return values all over the box, more of them near the bounds, and both sides of each jump."""
-    box = mechanism.domain
-    near = np.geomspace(1e-6, 0.01, _NEAR)
-    fractions = [np.linspace(0, 1, _VALUES), near, 1 - near]
-    if box.step is not None:
-        fractions.append(np.linspace(0, 1, _DENSE))
-    parts = np.unique(np.concatenate(fractions))[:, None]
-    points = np.clip(box.lower + box.widths * parts, box.lower, box.upper)
-    if not box.is_interval:
-        return points
-    jumps: list[Any] = [mechanism.breaks]
-    (step,) = box.steps
-    lower, upper = float(box.lower), float(box.upper)
-    if step is not None and (count := (upper - lower) / step) < _DENSE:
-        jumps.append(lower + step * (np.arange(math.ceil(count)) + 0.5))
-    after = np.concatenate(jumps)
-    around = np.concatenate([after, np.nextafter(after, -np.inf)])
-    return np.unique(np.clip(np.concatenate([points[:, 0], around]), lower, upper))
-
-
-def _near_steps(mechanism: Mechanism) -> float:
-    """Return the largest distance before rounding, and how far rounding moves an output."""
-    box = mechanism.domain
-    points = _points(mechanism)
-    low, high = mechanism.output_interval(points, _LEVEL)
-    apart = np.maximum(points - low, high - points).reshape(len(points), -1).max(axis=0)
-    moves = [
-        _moves(width, step) for width, step in zip(box.widths.tolist(), box.steps, strict=True)
-    ]
-    return float((apart + moves).max())
-
-
-def _moves(width: float, step: float | None) -> float:
-    """Return how far rounding to a step moves an output: beyond the last step, up to the bound."""
-    return 0.0 if step is None else max(step / 2, width - step * math.floor(width / step + 1e-9))
 
 
 def _possible(question: Question, goal: Goal, found: Found, sentence: str) -> dict[str, Any]:
@@ -290,8 +226,9 @@ def _refusal(question: Question, goal: Goal, most: float, error: float) -> tuple
     }[goal.find]
     text = f"{beyond}: {_said(question, goal, error, ' then')}."
     lowest = _certified(question, goal, most)
-    is_proved = lowest is not None and lowest > goal.at_most
-    if is_proved and lowest is not None:
+    is_proved = False
+    if lowest is not None and lowest > goal.at_most:
+        is_proved = True
         text += (
             f" It is proved that no mechanism, here or elsewhere, has less than {_shown(lowest)} "
             f"at epsilon {most:g}."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inbounds._check import format_numbers
 from inbounds.cli.explore.risk import DELTA
-from inbounds.cli.explore.rounded import Rounded, is_rounded_after
+from inbounds.cli.rounded import Rounded, is_rounded_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from inbounds.cli.explore.field import named_as_on_the_page
 from inbounds.cli.explore.people import many
 from inbounds.cli.explore.regime_map import regime_map, regime_rows
 from inbounds.cli.explore.risk import DELTA, risk
-from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, is_rounded_after, seen_interval
 from inbounds.cli.mechanism import option_name
 from inbounds.cli.output import jsonable
+from inbounds.cli.rounded import MOST_STEPS, Rounded, is_rounded_after, seen_interval
 from inbounds.errors import InBoundsError
 from inbounds.mechanisms.noise_mechanism import NoiseMechanism, scale_of
 from inbounds.plots.release import marginal

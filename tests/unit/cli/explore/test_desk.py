@@ -1,4 +1,5 @@
 import asyncio
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,17 @@ def test_a_file_is_never_written_over_another(tmp_path: Path) -> None:
         with pytest.raises(FileExistsError):
             desk_module._write(tmp_path / name, b"")
     assert (tmp_path / "a.csv").read_bytes() == CSV
+
+
+def test_a_file_for_which_there_is_no_room_is_said_in_words(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(Refusal, match=r"^the file cannot be held in a temporary") as refused:
+            desk_module._write(tmp_path / "a.csv", CSV)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert refused.value.status == 507
 
 
 @pytest.mark.parametrize(

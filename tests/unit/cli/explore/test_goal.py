@@ -8,7 +8,7 @@ import inbounds as ib
 from inbounds.analysis.error import ErrorSummary
 from inbounds.cli.explore.goal import Goal, _error, _least, solved
 from inbounds.cli.explore.question import Question
-from inbounds.cli.explore.rounded import Rounded
+from inbounds.cli.rounded import Rounded
 from inbounds.errors import WeakGuaranteeWarning
 
 MEAN = {"bounds": [[0, 120]], "sensitivity": [0.6], "guarantee": {"epsilon": 1}}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import inbounds as ib
 from inbounds.analysis.error import ErrorSummary
 from inbounds.cli.explore.question import MECHANISMS, Question
-from inbounds.cli.explore.rounded import Rounded, is_rounded_after, seen_interval
 from inbounds.cli.explore.view import compared, regime_map, regime_rows, view
+from inbounds.cli.rounded import Rounded, is_rounded_after, seen_interval
 from inbounds.errors import WeakGuaranteeWarning
 
 AGE = {"bounds": [[0, 120]], "sensitivity": [2.5], "guarantee": {"epsilon": 1}, "value": [41.3]}

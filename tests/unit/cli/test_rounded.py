@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import inbounds as ib
-from inbounds.cli.explore.rounded import MOST_STEPS, Rounded, seen_interval
+from inbounds.cli.rounded import MOST_STEPS, Rounded, seen_interval
 
 MECHANISMS = [
     ib.ClampedLaplace(ib.Box(0, 120, step=7), 2.5, scale=2.5),
