@@ -56,7 +56,8 @@ def serve(port: int, *, browser: bool, ledger: str | None) -> None:
         port, token = listener.getsockname()[1], secrets.token_urlsafe(32)
         server = _server(page.application(port, token, budget, workers))
         stack.enter_context(_ended_by_signals(server, workers))
-        stack.callback(_end, workers)
+        warming = threading.Thread(target=_warm_up, daemon=True)
+        stack.callback(_end, workers, warming)
         address = f"http://127.0.0.1:{port}/#token={token}"  # browsers do not send what follows #
         typer.echo(address)
         sys.stdout.flush()
@@ -64,7 +65,7 @@ def serve(port: int, *, browser: bool, ledger: str | None) -> None:
         if browser and _has_screen():
             folder = stack.enter_context(workers.folder())
             threading.Thread(target=_open, args=(address, folder), daemon=True).start()
-        threading.Thread(target=_warm_up, daemon=True).start()
+        warming.start()
         server.run(sockets=[listener])
 
 
@@ -154,9 +155,13 @@ def _ended_by_signals(server: Server, workers: Workers) -> Iterator[None]:
             signal.signal(kind, earlier[kind])
 
 
-def _end(workers: Workers) -> None:
-    """Leave no process and no file behind; a thread that still computes cannot be waited for."""
-    if workers.close() or sys.exc_info()[0] is not None:
+def _end(workers: Workers, warming: threading.Thread) -> None:
+    """Leave no process and no file behind; a thread that still computes cannot be waited for.
+
+    One that loads a library would crash in it, once Python takes itself apart.
+    """
+    is_idle = workers.close() and not warming.is_alive()
+    if is_idle or sys.exc_info()[0] is not None:
         return
     sys.stdout.flush()
     sys.stderr.flush()

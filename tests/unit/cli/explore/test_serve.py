@@ -99,13 +99,27 @@ def test_a_thread_that_computes_on_does_not_keep_the_process(
 
     async def ask() -> None:
         assert (await workers.compute(int, "1"))[0] == 1  # its thread is idle from then on
-        serve._end(workers)
+        serve._end(workers, threading.Thread())
         assert codes == []
         task = asyncio.create_task(workers.compute(go.wait))
         await asyncio.sleep(0)
-        serve._end(workers)
+        serve._end(workers, threading.Thread())
         go.set()
         await task
 
     asyncio.run(ask())
+    assert codes == [0]
+
+
+def test_a_library_that_is_still_loaded_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[int] = []
+    monkeypatch.setattr(os, "_exit", codes.append)
+    go = threading.Event()
+    warming = threading.Thread(target=go.wait, daemon=True)
+    warming.start()
+    serve._end(Workers(), warming)
+    assert codes == [0]
+    go.set()
+    warming.join()
+    serve._end(Workers(), warming)
     assert codes == [0]
